@@ -1,0 +1,63 @@
+/**
+ * What one measurement yields. This is all that the probe and the rest of the
+ * service share about samples; the table `sample` has the same columns.
+ */
+
+/**
+ * The closed set of reasons for a bad sample.
+ *
+ * - `dns` the name did not resolve, while others did
+ * - `connect` no TCP connection: refused or unreachable
+ * - `tls` the TLS handshake or the certificate failed
+ * - `timeout` the deadline passed, whatever had come by then
+ * - `http` an unexpected status, redirects included
+ * - `blocked` 403, 451 and kin: a geo-block or a firewall
+ * - `limited` 429 or 418: the venue rations us
+ * - `body` the answer was too large, not JSON, or lacks what proves it good
+ * - `handshake` the WebSocket upgrade or a subscription was refused
+ * - `closed` the peer closed or reset the connection in mid-exchange
+ * - `stall` a stream stayed silent beyond its threshold, its socket being up
+ */
+export const faults = [
+  "dns",
+  "connect",
+  "tls",
+  "timeout",
+  "http",
+  "blocked",
+  "limited",
+  "body",
+  "handshake",
+  "closed",
+  "stall",
+] as const;
+
+export type Fault = (typeof faults)[number];
+
+export interface Sample {
+  /** Registry id of the venue. */
+  venue: string;
+  /** `rest:<name>`, `ws:<name>` or `ws:conn`. */
+  component: string;
+  /** The slot this sample was scheduled for, not the instant it was taken: a replay is idempotent. */
+  slotAt: Date;
+  good: boolean;
+  /** Null exactly when the sample is good. */
+  fault: Fault | null;
+  /** REST and `ws:conn` (time to open): first byte sent to last byte received, in microseconds. Null when there is no complete answer. */
+  latencyUs: number | null;
+  /** Phases, microseconds; null on a reused connection and where the phase was not reached. */
+  dnsUs: number | null;
+  connectUs: number | null;
+  tlsUs: number | null;
+  firstByteUs: number | null;
+  httpStatus: number | null;
+  /** Height of the chain that the answer names, on endpoints that read one. */
+  head: number | null;
+  /** Streams only: data frames in the slot. */
+  messages: number | null;
+  /** Streams only: the longest silence that touches the slot, milliseconds. It may have begun before the slot. */
+  quietMs: number | null;
+  /** Streams only: age of the newest event by the venue's own time stamp at its arrival, milliseconds. */
+  eventAgeMs: number | null;
+}
