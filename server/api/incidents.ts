@@ -1,0 +1,69 @@
+import type { RequestHandler } from "express";
+import type { Registry } from "../registry.js";
+import { answerJson, queryOf } from "./answer.js";
+import {
+  category,
+  choice,
+  instant,
+  integer,
+  parameterReader,
+  venueFilter,
+} from "./parameters.js";
+import { badParameters } from "./problem.js";
+import type { Snapshots } from "./snapshot.js";
+
+export function incidentsParameters(registry: Registry) {
+  return {
+    venue: venueFilter(registry),
+    category,
+    status: choice(
+      "Open or closed ones only, or all.",
+      ["open", "closed", "all"],
+      "all",
+    ),
+    days: integer("How many days back to look.", 1, 365, 90),
+    limit: integer("Rows a page; a shorter page is the last one.", 1, 200, 50),
+    before: instant(
+      "Cursor: only incidents that started strictly before this instant.",
+    ),
+    beforeId: integer(
+      "Breaks the tie where several incidents started at `before`: the id of the last one received.",
+      1,
+      Number.MAX_SAFE_INTEGER,
+      null,
+    ),
+  };
+}
+
+/** `/v1/incidents`: history by pages, newest first. */
+export function incidentsRoute(
+  registry: Registry,
+  snapshots: Snapshots,
+): RequestHandler {
+  const read = parameterReader(incidentsParameters(registry));
+  return async (request, response) => {
+    const page = read(queryOf(request));
+    if (page.beforeId !== null && page.before === null)
+      throw badParameters([
+        {
+          parameter: "beforeId",
+          message:
+            "expected together with before, whose ties it breaks; got it alone",
+        },
+      ]);
+    const values = [
+      page.venue,
+      page.category,
+      page.status,
+      page.days,
+      page.limit,
+      page.before,
+      page.beforeId,
+    ];
+    const snapshot = await snapshots("incidents", values, (known) => [
+      ...values,
+      known,
+    ]);
+    answerJson(response, snapshot!);
+  };
+}

@@ -1,0 +1,155 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import type { SchemaObject } from "openapi3-ts/oas31";
+import { categories, type Registry } from "../registry.js";
+import { badParameters, type BadParameter, shortened } from "./problem.js";
+
+/** A query parameter: its schema, how its text becomes a value, and what its reader is told when it cannot. */
+export interface Parameter<Value> {
+  schema: SchemaObject;
+  description: string;
+  /** Undefined where the text has no value of this kind at all; the schema then judges the value. */
+  read(text: string): Value | undefined;
+  expected: string;
+  /** The value when the parameter is absent. */
+  absent: Value;
+}
+
+export type Parameters = Record<string, Parameter<unknown>>;
+
+/** What `readParameters` makes of a set of parameters. */
+export type Values<Set extends Parameters> = {
+  [Name in keyof Set]: Set[Name] extends Parameter<infer Value> ? Value : never;
+};
+
+export const category = choice(
+  "Only venues of this category. One that is allowed but has no venues gives empty lists.",
+  categories,
+  null,
+);
+
+export function venueFilter(registry: Registry) {
+  return choice(
+    "Only this venue.",
+    registry.venues.map(({ id }) => id),
+    null,
+  );
+}
+
+export function region(registry: Registry) {
+  const ids = registry.regions.map(({ id }) => id);
+  return choice(
+    "Vantage point of the latency chart, the endpoints and the streams. States and days combine all regions.",
+    ids,
+    ids[0] ?? null,
+  );
+}
+
+/** One of some words, or the fallback. */
+export function choice<Word extends string, Fallback extends Word | null>(
+  description: string,
+  words: readonly Word[],
+  absent: Fallback,
+): Parameter<Word | Fallback> {
+  return {
+    schema: { type: "string", enum: [...words], ...fallback(absent) },
+    description,
+    read: (text) => text as Word,
+    expected: `one of ${words.join(", ")}`,
+    absent,
+  };
+}
+
+export function integer<Fallback extends number | null>(
+  description: string,
+  minimum: number,
+  maximum: number,
+  absent: Fallback,
+): Parameter<number | Fallback> {
+  return {
+    schema: { type: "integer", minimum, maximum, ...fallback(absent) },
+    description,
+    read: (text) => (/^\d{1,16}$/.test(text) ? Number(text) : undefined),
+    expected: `an integer from ${minimum} to ${maximum}`,
+    absent,
+  };
+}
+
+/** An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. */
+export function instant(description: string): Parameter<string | null> {
+  const pattern =
+    "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+]00:00)$";
+  return {
+    schema: { type: "string", format: "date-time", pattern },
+    description,
+    read: (text) => (isOnCalendar(text) ? text : undefined),
+    expected: "an instant in ISO 8601 and UTC, like 2026-01-31T12:00:00Z",
+    absent: null,
+  };
+}
+
+/** 30 February has the right form, but JavaScript moves it to March; year 0 is none of PostgreSQL's. */
+function isOnCalendar(text: string): boolean {
+  const at = new Date(text);
+  if (Number.isNaN(+at) || text.startsWith("0000")) return false;
+  return at.toISOString().slice(0, 10) === text.slice(0, 10);
+}
+
+/**
+ * Makes a reader of one route's query.
+ *
+ * Unknown parameters are ignored. One that is repeated, structured (`days[]=1`) or empty is not usable.
+ *
+ * @returns a function that gives every parameter a value
+ * @throws (the function) Problem 400 that names every bad parameter
+ */
+export function parameterReader<Set extends Parameters>(parameters: Set) {
+  const checks = compiled(parameters);
+
+  return function readParameters(query: URLSearchParams): Values<Set> {
+    const values: Record<string, unknown> = {};
+    const errors: BadParameter[] = [];
+    for (const [name, parameter] of Object.entries(parameters)) {
+      const texts = textsOf(query, name);
+      if (texts === "structured" || texts.length > 1) {
+        errors.push({
+          parameter: name,
+          message: `expected one plain value, ${parameter.expected}; got several or a structure`,
+        });
+        continue;
+      }
+      const [text] = texts;
+      const value =
+        text === undefined ? parameter.absent : parameter.read(text);
+      const good =
+        text === undefined || (value !== undefined && checks[name]!(value));
+      if (good) values[name] = value;
+      else
+        errors.push({
+          parameter: name,
+          message: `expected ${parameter.expected}; got ${text === "" ? "an empty value" : JSON.stringify(shortened(text))}`,
+        });
+    }
+    if (errors.length > 0) throw badParameters(errors);
+    return values as Values<Set>;
+  };
+}
+
+function textsOf(query: URLSearchParams, name: string) {
+  for (const key of query.keys())
+    if (key.startsWith(`${name}[`)) return "structured";
+  return query.getAll(name);
+}
+
+function compiled(parameters: Parameters): Record<string, ValidateFunction> {
+  const ajv = new Ajv({ formats: { "date-time": true } });
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, { schema }]) => [
+      name,
+      ajv.compile(schema),
+    ]),
+  );
+}
+
+function fallback(value: unknown): SchemaObject {
+  return value === null ? {} : { default: value };
+}

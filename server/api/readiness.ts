@@ -1,0 +1,56 @@
+import type { Pool } from "../db.js";
+import type { Readiness } from "../health.js";
+import { schemaState } from "../migrate.js";
+
+/** Can this program do its work: is the database there, is its schema this build's, and does the engine decide? */
+export async function readiness(pool: Pool): Promise<Readiness> {
+  const checks: Readiness["checks"] = {
+    database: { ok: false, detail: "not reached" },
+    schema: { ok: false, detail: "not known while the database is away" },
+    engine: { ok: false, detail: "not known while the database is away" },
+  };
+  try {
+    checks.schema = await schemaCheck(pool);
+    checks.database = { ok: true, detail: "reachable" };
+    checks.engine = checks.schema.ok
+      ? await engineCheck(pool)
+      : { ok: false, detail: "not known before the schema is current" };
+  } catch (error) {
+    // the message could name hosts and users: this page is public
+    const { code } = error as NodeJS.ErrnoException;
+    checks.database = {
+      ok: false,
+      detail: `did not answer${code ? ` (${code})` : ""}`,
+    };
+  }
+  return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+}
+
+async function schemaCheck(pool: Pool) {
+  const { missing, unknown } = await schemaState(pool);
+  if (missing.length > 0)
+    return {
+      ok: false,
+      detail: `lacks ${missing.join(", ")}: run venuewatch migrate`,
+    };
+  if (unknown.length > 0)
+    return {
+      ok: false,
+      detail: `is newer than this build: it has ${unknown.join(", ")}`,
+    };
+  return { ok: true, detail: "current" };
+}
+
+async function engineCheck(pool: Pool) {
+  const [clock] = await pool.file<{ ticked_at: Date | null; fresh: boolean }>(
+    "readiness",
+  );
+  const ticked = clock?.ticked_at?.toISOString();
+  if (!clock || !ticked) return { ok: false, detail: "has never ticked" };
+  return {
+    ok: clock.fresh,
+    detail: clock.fresh
+      ? `last tick ${ticked}`
+      : `silent since ${ticked}: every state reads unknown`,
+  };
+}

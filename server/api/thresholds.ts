@@ -1,0 +1,37 @@
+import type { RequestHandler } from "express";
+import { rules } from "../engine/rules.js";
+import { version } from "../package.js";
+import type { Registry } from "../registry.js";
+import { answerJson, longCache } from "./answer.js";
+
+/** `/v1/thresholds`: the engine's rules and the stall threshold of every stream, as this build has them. No database is asked. */
+export function thresholdsRoute(registry: Registry): RequestHandler {
+  const body = JSON.stringify({
+    // the rules change with a deployment, and so does this instant
+    generatedAt: new Date().toISOString(),
+    version,
+    rules: rules.map(({ name, value, unit, reason }) => ({
+      name: camelCase(name),
+      value,
+      unit,
+      reason,
+    })),
+    stalls: registry.venues.flatMap((venue) =>
+      (venue.socket?.streams ?? []).map((stream) => ({
+        venue: venue.id,
+        component: `ws:${stream.name}`,
+        afterMs: stream.stall.afterMs,
+        typicalPerMinute: stream.typicalPerMinute,
+        rateBasis: stream.rateBasis,
+        distribution: stream.stall.distribution,
+      })),
+    ),
+  });
+  return (_request, response) => {
+    answerJson(response, { body }, longCache);
+  };
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,46 @@
+import type { RequestHandler } from "express";
+import type { Registry } from "../registry.js";
+import { answerJson, queryOf } from "./answer.js";
+import { choice, parameterReader, region } from "./parameters.js";
+import { Problem, shortened } from "./problem.js";
+import type { Snapshots } from "./snapshot.js";
+
+export function venueParameters(registry: Registry) {
+  return {
+    range: choice(
+      "Window of the latency chart and the tables: 24h in buckets of a minute, 7d in buckets of an hour.",
+      ["24h", "7d"],
+      "24h",
+    ),
+    region: region(registry),
+  };
+}
+
+/** `/v1/exchanges/{venue}` and `/v1/targets/{venue}`: one venue in detail, the same bytes on both paths. */
+export function venueRoute(
+  registry: Registry,
+  snapshots: Snapshots,
+): RequestHandler<{ venue: string }> {
+  const read = parameterReader(venueParameters(registry));
+  const published = new Set(registry.venues.map(({ id }) => id));
+
+  return async (request, response) => {
+    const { venue } = request.params;
+    if (!published.has(venue)) throw noSuchVenue(venue);
+    const { range, region } = read(queryOf(request));
+    const snapshot = await snapshots(
+      "venue",
+      [venue, range, region],
+      (known) => [venue, range, region, known],
+    );
+    if (!snapshot) throw noSuchVenue(venue);
+    answerJson(response, snapshot);
+  };
+}
+
+function noSuchVenue(venue: string): Problem {
+  return new Problem(
+    404,
+    `There is no venue ${JSON.stringify(shortened(venue))}. /v1/status lists those that are watched.`,
+  );
+}

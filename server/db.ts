@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import databasesSql, { type SQLQuery } from "@databases/sql";
+import pg from "pg";
+import type { Log } from "./log.js";
+
+/** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
+export const sql = databasesSql.default;
+
+/** Where the SQL files of the package are. */
+export const sqlFolder = new URL("../../sql/", import.meta.url);
+
+/** A way to ask one database, either any connection of the pool or the one that a transaction holds. */
+export interface Db {
+  /** Rows of a tagged template; its values are bound, never pasted. */
+  query<Row>(query: SQLQuery): Promise<Row[]>;
+  /**
+   * Rows of `sql/queries/<name>.sql`, whose `$1, $2, …` are the values. Statements are unnamed: on the embedded
+   * database a named one would be shared by all clients.
+   */
+  file<Row>(name: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Several statements at once, as they stand in a file; no values. */
+  script(text: string): Promise<void>;
+}
+
+export interface Pool extends Db {
+  /** Runs `work` in one transaction on one connection; rolled back when it throws. */
+  transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface PoolOptions {
+  /** The program, as `pg_stat_activity` shows it. */
+  applicationName: string;
+  log: Log;
+  /** Connections at the most. */
+  max?: number;
+  /** A statement may run this long on a server; the embedded database has no such limit. */
+  statementTimeoutMs?: number;
+}
+
+/** Opens a pool; it connects only when it is asked something. Times are read as Date, bigints and numerics as numbers. */
+export function openPool(url: string, options: PoolOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: `venuewatch ${options.applicationName}`,
+    max: options.max ?? 4,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: options.statementTimeoutMs,
+    keepAlive: true,
+    // as the database is set by the migration, for connections that are older than it
+    options: "-c search_path=venuewatch,public -c timezone=UTC -c jit=off",
+    types,
+  });
+  // a connection lost while idle is not an error of anybody's query: the pool makes a new one
+  pool.on("error", (error) => {
+    options.log.warn("lost an idle database connection", { error });
+  });
+
+  return {
+    ...asker(pool),
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+function asker(client: pg.Pool | pg.PoolClient): Db {
+  return {
+    async query<Row>(query: SQLQuery) {
+      const result = await client.query(query.format(placeholders));
+      return result.rows as Row[];
+    },
+    async file<Row>(name: string, values: readonly unknown[] = []) {
+      const result = await client.query(queryFile(name), [...values]);
+      return result.rows as Row[];
+    },
+    async script(text) {
+      await client.query(text);
+    },
+  };
+}
+
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (tx: Db) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("begin");
+    const result = await work(asker(client));
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    // the first error is the one to tell; a connection that cannot even roll back is thrown away
+    await client.query("rollback").catch((rollback: Error) => {
+      broken = rollback;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+const placeholders = {
+  escapeIdentifier: (name: string) => pg.escapeIdentifier(name),
+  formatValue: (value: unknown, index: number) => ({
+    placeholder: `$${index + 1}`,
+    value,
+  }),
+};
+
+const queryTexts = new Map<string, string>();
+
+function queryFile(name: string): string {
+  let text = queryTexts.get(name);
+  if (text === undefined) {
+    text = readFileSync(new URL(`queries/${name}.sql`, sqlFolder), "utf8");
+    queryTexts.set(name, text);
+  }
+  return text;
+}
+
+/** Our bigints and numerics are counts and percentages, all within what a number holds exactly. */
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+types.setTypeParser(pg.types.builtins.NUMERIC, Number);

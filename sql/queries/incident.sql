@@ -1,0 +1,44 @@
+-- One incident by its slug: what happened, who voted how, what went wrong, and what else happened then.
+-- $1 slug. One row {generated_at, closed, body}, or none when there is no such public incident.
+select
+  k.generated_at,
+  i.closed_at is not null as closed,
+  json_build_object(
+    'generatedAt', api.iso(k.generated_at),
+    'incident', i.body,
+    'venue', json_build_object('id', v.venue, 'name', v.name, 'symbol', v.symbol, 'quote', v.quote),
+    'component', json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target),
+    'events', (
+      -- from the incident's own columns: alert history expires, this does not
+      select json_agg(json_build_object('kind', e.kind, 'at', api.iso(e.at), 'severity', e.severity) order by e.at, e.place)
+      from (
+        values
+          (1, 'started', i.started_at, null),
+          (2, 'opened', i.opened_at, case when i.escalated_at is null then i.peak_severity else 'degraded' end),
+          (3, 'escalated', i.escalated_at, 'outage'),
+          (4, 'closed', i.closed_at, null)
+      ) as e (place, kind, at, severity)
+      where e.at is not null
+    ),
+    'evidence', i.evidence,
+    'errors', api.errors(i.component_id, i.started_at, coalesce(i.closed_at, k.generated_at)),
+    'latency', api.incident_latency(i.component_id, i.started_at, coalesce(i.closed_at, k.generated_at)),
+    'detection', api.detection(1, 90),
+    'official', json_build_object('source', v.official_kind, 'page', v.official_page, 'observed', false),
+    'related', (
+      select coalesce(json_agg(r.body order by r.started_at desc, r.incident_id desc), '[]')
+      from (
+        select o.*
+        from api.incident o
+        where o.venue_id = i.venue_id and o.incident_id <> i.incident_id
+          and o.started_at between i.started_at - interval '6 hours' and i.started_at + interval '6 hours'
+        order by o.started_at desc, o.incident_id desc
+        limit 10
+      ) r
+    )
+  )::text as body
+from api.incident i
+join venue v using (venue_id)
+join component c using (component_id)
+cross join api.clock k
+where i.slug = $1

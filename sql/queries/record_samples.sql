@@ -1,0 +1,53 @@
+-- Keep a batch of samples from one region.
+--
+-- $1 region; $2 probe's version; $3 when it started; $4 its unmeasured slots so far; then one array a column of sample.
+-- Returns how many samples were given, accepted, and new. An accepted one that is not new was sent before. What is not
+-- accepted is refused for good: an unknown component, a time older than what roll-ups may still change, or one more
+-- than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
+with given as (
+  select *
+  from unnest(
+    $5::text[], $6::text[], $7::timestamptz[], $8::fault[], $9::int[], $10::int[], $11::int[], $12::int[], $13::int[],
+    $14::smallint[], $15::bigint[], $16::int[], $17::int[], $18::int[]
+  ) as g (
+    venue, component, ts, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
+    http_status, head, messages, quiet_ms, event_age_ms
+  )
+),
+here as (
+  select region_id from region where region = $1
+),
+accepted as (
+  select h.region_id, c.component_id, g.*
+  from given g
+  join venue v on v.venue = g.venue
+  join component c on c.venue_id = v.venue_id and c.component = g.component
+  cross join here h
+  where g.ts > now() - upkeep.refused_after()
+    and g.ts <= now() + interval '1 minute'
+),
+stored as (
+  insert into sample (
+    ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
+    http_status, head, messages, quiet_ms, event_age_ms
+  )
+  select
+    a.ts, a.component_id, a.region_id, a.fault is null, a.fault, a.latency_us, a.dns_us, a.connect_us, a.tls_us,
+    a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms
+  from accepted a
+  on conflict (component_id, region_id, ts) do nothing
+  returning 1
+),
+seen as (
+  insert into probe as p (region_id, version, started_at, seen_at, unmeasured)
+  select h.region_id, $2, $3, now(), $4 from here h
+  on conflict (region_id) do update set
+    version = excluded.version,
+    started_at = excluded.started_at,
+    seen_at = excluded.seen_at,
+    unmeasured = excluded.unmeasured
+)
+select
+  (select count(*) from given)::int as given,
+  (select count(*) from accepted)::int as accepted,
+  (select count(*) from stored)::int as stored

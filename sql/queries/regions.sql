@@ -1,0 +1,26 @@
+-- The fleet: which regions report now, what they shipped, and how many must agree.
+-- $1 the `generated_at` that the caller already has, or null. One row {generated_at, body}.
+select
+  k.generated_at,
+  case when k.generated_at is distinct from $1::timestamptz then (
+    select json_build_object(
+      'generatedAt', api.iso(k.generated_at),
+      'regions', json_agg(
+        json_build_object(
+          'id', g.region,
+          'name', g.name,
+          'reporting', g.reporting,
+          'newestAt', api.iso(g.newest_at),
+          'samplesLastHour', g.samples_last_hour,
+          'goodPctLastHour', trunc(100.0 * g.good_last_hour / nullif(g.samples_last_hour, 0), 3),
+          'probeVersion', g.probe_version,
+          'probeStartedAt', api.iso(g.probe_started_at),
+          'unmeasuredSlots', g.unmeasured
+        )
+        order by g.position
+      ),
+      'quorum', (count(*) filter (where g.reporting) / 2 + 1)
+    )
+    from api.region g
+  ) end::text as body
+from api.clock k

@@ -1,0 +1,152 @@
+-- The live board: every published venue with its ninety days, its last day of latency, and the fleet as a whole.
+--
+-- $1 category or null; $2 the `generated_at` that the caller already has, or null.
+-- One row {generated_at, body}; body is null when the caller's is still current, so that it costs nothing to ask.
+with snapshot as materialized (
+  select generated_at from api.clock
+),
+rows as materialized (
+  select v.* from api.venue v where $1::text is null or v.category = $1
+),
+open_incidents as materialized (
+  select i.venue_id, i.category, count(*)::int as n
+  from api.incident i
+  where i.status = 'open'
+  group by i.venue_id, i.category
+),
+days as materialized (
+  select d.*
+  from api.days(90) d
+),
+bars as (
+  select
+    d.venue_id,
+    count(d.measured_minutes)::int as measured_days,
+    sum(d.measured_minutes) as measured,
+    sum(d.down_minutes) as down,
+    json_agg(
+      json_build_object(
+        'date', d.day,
+        'uptimePct', api.uptime_pct(d.measured_minutes, d.down_minutes),
+        'measuredMinutes', coalesce(d.measured_minutes, 0),
+        'downMinutes', d.down_minutes,
+        'degradedMinutes', d.degraded_minutes
+      )
+      order by d.day
+    ) as days
+  from days d
+  group by d.venue_id
+),
+hours as (
+  select h.hour
+  from snapshot s, generate_series(
+    date_trunc('hour', s.generated_at) - interval '23 hours', date_trunc('hour', s.generated_at), interval '1 hour'
+  ) as h (hour)
+),
+latency_hours as (
+  select c.venue_id, h.hour, percentile_cont(0.5) within group (order by h.p50_us) as p50_us
+  from sample_hour h
+  join api.component c using (component_id)
+  where c.kind = 'rest' and h.hour >= (select min(hour) from hours)
+  group by c.venue_id, h.hour
+),
+sparklines as (
+  select
+    r.venue_id,
+    json_agg(json_build_object('at', api.iso(h.hour), 'p50Ms', api.whole_ms(l.p50_us)) order by h.hour) as points
+  from rows r
+  cross join hours h
+  left join latency_hours l using (venue_id, hour)
+  group by r.venue_id
+),
+board as (
+  select
+    coalesce(
+      json_agg(
+        json_build_object(
+          'id', r.venue,
+          'name', r.name,
+          'category', r.category,
+          'symbol', r.symbol,
+          'quote', r.quote,
+          'state', r.state,
+          'since', api.iso(r.since),
+          'uptimePct90d', api.uptime_pct(b.measured::bigint, b.down::bigint),
+          'measuredDays', b.measured_days,
+          'typicalMs', t.p50_ms,
+          'activeIncidents', coalesce(i.n, 0),
+          'days', b.days,
+          'sparkline', s.points
+        )
+        order by r.position
+      ),
+      '[]'
+    ) as venues,
+    count(*) as n,
+    array_agg(r.venue_id) as venue_ids,
+    count(*) filter (where r.state <> 'unknown') as known,
+    count(*) filter (where r.state = 'outage') as outage,
+    count(*) filter (where r.state in ('degraded', 'outage')) as bad,
+    sum(b.measured)::bigint as measured,
+    sum(b.down)::bigint as down,
+    coalesce(sum(i.n), 0) as active_incidents
+  from rows r
+  left join bars b using (venue_id)
+  left join sparklines s using (venue_id)
+  left join api.typical(7) t using (venue_id)
+  left join open_incidents i using (venue_id)
+),
+categories as (
+  select json_agg(
+    json_build_object(
+      'category', c.category,
+      'venues', c.venues,
+      'operational', c.operational,
+      'degraded', c.degraded,
+      'outage', c.outage,
+      'unknown', c.unknown,
+      'activeIncidents', coalesce((select sum(i.n) from open_incidents i where i.category = c.category), 0)
+    )
+    order by c.position
+  ) as counts
+  from (
+    select
+      k.category,
+      k.position,
+      count(v.venue_id) as venues,
+      count(*) filter (where v.state = 'operational') as operational,
+      count(*) filter (where v.state = 'degraded') as degraded,
+      count(*) filter (where v.state = 'outage') as outage,
+      count(*) filter (where v.state = 'unknown') as unknown
+    from unnest($3::text[]) with ordinality as k (category, position)
+    left join api.venue v using (category)
+    group by k.category, k.position
+  ) c
+),
+recent as (
+  select coalesce(json_agg(i.body order by i.started_at desc, i.incident_id desc), '[]') as incidents
+  from api.incident i, snapshot s
+  where (i.status = 'open' or i.closed_at > s.generated_at - interval '1 day')
+    and i.venue_id in (select venue_id from rows)
+)
+select
+  s.generated_at,
+  case when s.generated_at is distinct from $2::timestamptz then (
+    select json_build_object(
+      'generatedAt', api.iso(s.generated_at),
+      'summary', json_build_object(
+        'venues', b.n,
+        'regions', (select count(*) from api.region g where g.reporting),
+        'probeIntervalMs', $4::int,
+        'state', api.worst(b.n, b.known, b.outage, b.bad),
+        'uptimePct90d', api.uptime_pct(b.measured, b.down),
+        'medianLatencyMs', api.typical_of(b.venue_ids, 7),
+        'activeIncidents', b.active_incidents,
+        'categories', c.counts
+      ),
+      'venues', b.venues,
+      'incidents', r.incidents
+    )
+    from board b, categories c, recent r
+  ) end::text as body
+from snapshot s

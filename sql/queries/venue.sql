@@ -1,0 +1,312 @@
+-- One venue in detail.
+--
+-- $1 venue; $2 range: 24h (buckets of a minute) or 7d (of an hour); $3 region of the latency chart, the endpoints and
+-- the streams; $4 the `generated_at` that the caller already has, or null.
+-- One row {generated_at, body}, or none when the venue is not published; body is null when the caller's is current.
+with snapshot as materialized (
+  select
+    k.generated_at,
+    k.generated_at - w.length as from_at,
+    w.bucket
+  from api.clock k
+  cross join lateral (
+    select
+      case $2::text when '7d' then interval '7 days' else interval '24 hours' end as length,
+      case $2::text when '7d' then interval '1 hour' else interval '1 minute' end as bucket
+  ) w
+),
+chosen as materialized (
+  select v.* from api.venue v where v.venue = $1
+),
+selected as (
+  select region_id, region from region where region = $3
+),
+components as materialized (
+  select
+    c.*,
+    s.state,
+    s.since,
+    g.state as region_state,
+    g.newest_at,
+    g.newest_fault
+  from api.component c
+  join chosen using (venue_id)
+  join api.component_state s using (component_id)
+  left join api.region_state g on g.component_id = c.component_id and g.region_id = (select region_id from selected)
+),
+-- raw samples of the selected region in the window: what the chart and the two tables are exact over
+raw as materialized (
+  select s.*
+  from sample s, snapshot w
+  where s.component_id in (select component_id from components)
+    and s.region_id = (select region_id from selected)
+    and s.ts > w.from_at and s.ts <= w.generated_at
+),
+points as (
+  select json_agg(
+    json_build_object(
+      'at', api.iso(b.at),
+      'p50Ms', api.whole_ms(m.p50_us),
+      'p95Ms', api.whole_ms(m.p95_us),
+      'samples', coalesce(m.samples, 0)
+    )
+    order by b.at
+  ) as points
+  from (
+    select generate_series(time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket) as at
+    from snapshot w
+  ) b
+  left join (
+    select
+      time_bucket(w.bucket, r.ts) as at,
+      count(*) as samples,
+      percentile_cont(0.5) within group (order by r.latency_us) as p50_us,
+      percentile_cont(0.95) within group (order by r.latency_us) as p95_us
+    from raw r
+    join components c using (component_id)
+    cross join snapshot w
+    where c.kind = 'rest' and r.good
+    group by 1
+  ) m using (at)
+),
+measured as (
+  select
+    r.component_id,
+    count(*)::int as samples,
+    (count(*) filter (where r.good))::int as good,
+    percentile_cont(0.5) within group (order by r.latency_us) filter (where r.good) as p50_us,
+    percentile_cont(0.95) within group (order by r.latency_us) filter (where r.good) as p95_us,
+    sum(r.messages) as messages,
+    max(r.quiet_ms) as quiet_ms,
+    (array_agg(r.event_age_ms order by r.ts desc))[1] as event_age_ms
+  from raw r
+  group by r.component_id
+),
+-- the freshest head that our own fleet saw of this chain from this region; not the true head of the chain
+freshest as (
+  select max(s.head) as head
+  from sample s
+  join component c using (component_id)
+  join venue v using (venue_id)
+  cross join snapshot w
+  where v.chain = (select chain from chosen)
+    and s.region_id = (select region_id from selected)
+    and s.head is not null
+    and s.ts > w.generated_at - interval '1 minute' and s.ts <= w.generated_at
+),
+own_heads as (
+  select distinct on (r.component_id) r.component_id, r.head, r.ts
+  from raw r, snapshot w
+  where r.head is not null and r.ts > w.generated_at - interval '1 minute'
+  order by r.component_id, r.ts desc
+),
+endpoints as (
+  select coalesce(
+    json_agg(
+      json_build_object(
+        'component', c.component,
+        'name', c.name,
+        'label', c.label,
+        'target', c.target,
+        'cadenceMs', c.cadence_ms,
+        'state', c.state,
+        'since', api.iso(c.since),
+        'regionState', c.region_state,
+        'samples', coalesce(m.samples, 0),
+        'goodPct', trunc(100.0 * m.good / nullif(m.samples, 0), 3),
+        'p50Ms', api.whole_ms(m.p50_us),
+        'p95Ms', api.whole_ms(m.p95_us),
+        'newestAt', api.iso(c.newest_at),
+        'newestFault', c.newest_fault,
+        'lag', case when h.head is not null then json_build_object(
+          'blocks', f.head - h.head,
+          'head', h.head,
+          'freshestHead', f.head,
+          'at', api.iso(h.ts)
+        ) end
+      )
+      order by c.position
+    ),
+    '[]'
+  ) as rows
+  from components c
+  left join measured m using (component_id)
+  left join own_heads h using (component_id)
+  cross join freshest f
+  where c.kind = 'rest'
+),
+streams as (
+  select coalesce(
+    json_agg(
+      json_build_object(
+        'component', c.component,
+        'name', c.name,
+        'label', c.label,
+        'target', c.target,
+        'cadenceMs', c.cadence_ms,
+        'state', c.state,
+        'since', api.iso(c.since),
+        'regionState', c.region_state,
+        'samples', coalesce(m.samples, 0),
+        'goodPct', trunc(100.0 * m.good / nullif(m.samples, 0), 3),
+        'messagesPerMinute', round(m.messages * 60000.0 / nullif(m.samples::bigint * c.cadence_ms, 0), 1),
+        'longestQuietMs', m.quiet_ms,
+        'eventAgeMs', m.event_age_ms,
+        'stallAfterMs', c.stall_after_ms,
+        'newestAt', api.iso(c.newest_at),
+        'newestFault', c.newest_fault
+      )
+      order by c.position
+    ),
+    '[]'
+  ) as rows
+  from components c
+  left join measured m using (component_id)
+  where c.kind = 'ws'
+),
+-- Every region at once, over the same window, by the exact percentiles of its hours: raw of all regions would cost
+-- three times the rest of this page. Medians of hours do not pool, so what is shown is the median hour.
+compared as (
+  select json_agg(
+    json_build_object(
+      'region', g.region,
+      'name', g.name,
+      'reporting', coalesce(r.reporting, false),
+      'state', coalesce(r.state, 'unknown'),
+      'samples', coalesce(h.samples, 0),
+      'goodPct', trunc(100.0 * h.good / nullif(h.samples, 0), 3),
+      'p50Ms', api.whole_ms(h.p50_us),
+      'p95Ms', api.whole_ms(h.p95_us),
+      'newestAt', api.iso(r.newest_at)
+    )
+    order by g.position
+  ) as regions
+  from api.region g
+  left join (
+    select
+      s.region_id,
+      bool_or(s.reporting) as reporting,
+      max(s.newest_at) as newest_at,
+      api.worst(
+        count(*),
+        count(*) filter (where s.state <> 'unknown'),
+        count(*) filter (where s.state = 'outage'),
+        count(*) filter (where s.state in ('degraded', 'outage'))
+      ) as state
+    from api.region_state s
+    join chosen using (venue_id)
+    group by s.region_id
+  ) r using (region_id)
+  left join (
+    select
+      h.region_id,
+      sum(h.samples) as samples,
+      sum(h.good) as good,
+      percentile_cont(0.5) within group (order by h.p50_us) as p50_us,
+      percentile_cont(0.5) within group (order by h.p95_us) as p95_us
+    from sample_hour h
+    join components c using (component_id)
+    cross join snapshot w
+    where h.hour > w.from_at - interval '1 hour'
+    group by h.region_id
+  ) h using (region_id)
+),
+days as (
+  select json_agg(
+    json_build_object(
+      'date', d.day,
+      'uptimePct', api.uptime_pct(d.measured_minutes, d.down_minutes),
+      'measuredMinutes', coalesce(d.measured_minutes, 0),
+      'downMinutes', d.down_minutes,
+      'degradedMinutes', d.degraded_minutes
+    )
+    order by d.day
+  ) as days
+  from api.days(90) d
+  join chosen using (venue_id)
+),
+in_window as (
+  select i.*
+  from api.incident i
+  join chosen using (venue_id)
+  cross join snapshot w
+  where i.started_at > w.generated_at - interval '90 days'
+),
+recent as (
+  select coalesce(json_agg(r.body order by r.started_at desc, r.incident_id desc), '[]') as incidents
+  from (select * from in_window order by started_at desc, incident_id desc limit 50) r
+),
+patterns as (
+  select coalesce(
+    json_agg(
+      json_build_object(
+        'component', p.component,
+        'severity', p.peak_severity,
+        'incidents', p.n,
+        'totalSeconds', p.seconds,
+        'newestAt', api.iso(p.newest_at),
+        'slugs', p.slugs
+      )
+      order by p.n desc, p.newest_at desc
+    ),
+    '[]'
+  ) as rows
+  from (
+    select
+      i.component,
+      i.peak_severity,
+      count(*) as n,
+      round(sum(extract(epoch from coalesce(i.closed_at, w.generated_at) - i.started_at))) as seconds,
+      max(i.started_at) as newest_at,
+      json_agg(i.slug order by i.started_at desc) as slugs
+    from in_window i, snapshot w
+    group by i.component, i.peak_severity
+  ) p
+)
+select
+  w.generated_at,
+  case when w.generated_at is distinct from $4::timestamptz then (
+    select json_build_object(
+      'generatedAt', api.iso(w.generated_at),
+      'exchange', json_build_object(
+        'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
+      ),
+      'state', v.state,
+      'since', api.iso(v.since),
+      'uptimePct90d', r.uptime_pct,
+      'typicalMs', t.p50_ms,
+      'days', d.days,
+      'latency', json_build_object(
+        'range', $2::text,
+        'bucketMs', (extract(epoch from w.bucket) * 1000)::int,
+        'points', p.points
+      ),
+      'endpoints', e.rows,
+      'streams', s.rows,
+      'regions', json_build_object('selected', $3::text, 'compare', g.regions),
+      'incidents', i.incidents,
+      'incidentPatterns', n.rows,
+      'official', json_build_object(
+        'source', v.official_kind, 'page', v.official_page, 'observed', false, 'incidents', json_build_array()
+      ),
+      'detection', api.detection(r.incidents, 90),
+      'summary', json_build_object(
+        'days', 90,
+        'measuredDays', r.measured_days,
+        'measuredMinutes', r.measured_minutes,
+        'downMinutes', r.down_minutes,
+        'degradedMinutes', r.degraded_minutes,
+        'uptimePct', r.uptime_pct,
+        'typicalP50Ms', r.typical_p50_ms,
+        'typicalP95Ms', r.typical_p95_ms,
+        'incidents', r.incidents,
+        'outages', r.outages,
+        'meanIncidentSeconds', r.mean_seconds,
+        'longestIncidentSeconds', r.longest_seconds
+      )
+    )
+    from points p, endpoints e, streams s, compared g, days d, recent i, patterns n, api.reliability(90) r
+    left join api.typical(7) t using (venue_id)
+    where r.venue_id = v.venue_id
+  ) end::text as body
+from snapshot w, chosen v

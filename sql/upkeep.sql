@@ -1,0 +1,136 @@
+-- All upkeep of the history, with every window and period in this one file: roll-ups are refreshed, then compressed,
+-- then what is too old is dropped. Core calls these procedures on both kinds of database, one at a time, in this order.
+-- There are no background policies: the embedded database has no workers to run them, and the order is what keeps a
+-- refresh from erasing what raw samples no longer back.
+--
+-- THE DANGER: a refresh recomputes its whole window from what is below it. Where raw samples were dropped, it finds none
+-- and erases the roll-up, silently. So three numbers belong together: samples older than 7 days are refused at the door
+-- (queries/record_samples.sql), no routine refresh reaches back further than 7 days, and raw samples live 8 days.
+
+create function upkeep.refused_after() returns interval language sql immutable return interval '7 days';
+create function upkeep.late_window() returns interval language sql immutable return interval '7 days';
+create function upkeep.raw_kept() returns interval language sql immutable return interval '8 days';
+create function upkeep.minutes_kept() returns interval language sql immutable return interval '100 days';
+
+-- Chunks are compressed when all but the latest of late samples have come: a late insert into a compressed chunk works,
+-- at ten times the cost. On a server a chunk is a day, and compressing it blocks late inserts into it for two seconds.
+create function upkeep.compressed_after() returns interval language sql immutable return interval '2 hours';
+
+-- The start of the oldest chunk that a roll-up is made from; null where there is none.
+create function upkeep.oldest_source_at(rollup name) returns timestamptz
+language sql stable
+begin atomic
+  select min(ch.range_start)
+  from timescaledb_information.continuous_aggregates ca
+  join timescaledb_information.chunks ch
+    on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
+  where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
+end;
+
+-- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
+create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+begin
+  -- asked only where it can matter: the catalogue is slow with hundreds of chunks
+  if from_at < now() - upkeep.late_window() then
+    from_at := greatest(from_at, upkeep.oldest_source_at(rollup));
+  end if;
+  if from_at < to_at then
+    call refresh_continuous_aggregate(format('venuewatch.%I', rollup)::regclass, from_at, to_at);
+  end if;
+end;
+$$;
+
+-- Every tick: the minute that runs, and the few before it, whose last samples come a deadline late.
+create procedure upkeep.refresh_newest(at timestamptz)
+language plpgsql
+as $$
+declare
+  to_at   timestamptz := time_bucket('1 minute', at) + interval '1 minute';
+  from_at timestamptz := to_at - interval '4 minutes';
+begin
+  call upkeep.refresh('sample_minute', from_at, to_at);
+  call upkeep.refresh('component_minute', from_at, to_at);
+  call upkeep.refresh('venue_minute', from_at, to_at);
+end;
+$$;
+
+-- Every minute: the hour and the day that run. Each is recomputed whole, so they are not worth doing every tick.
+create procedure upkeep.refresh_open_buckets(at timestamptz)
+language plpgsql
+as $$
+begin
+  call upkeep.refresh('sample_hour', time_bucket('1 hour', at) - interval '1 hour', time_bucket('1 hour', at) + interval '1 hour');
+  call upkeep.refresh('venue_day', time_bucket('1 day', at), time_bucket('1 day', at) + interval '1 day');
+end;
+$$;
+
+-- Every ten minutes: whatever came late, at every level. A window without changes costs a few milliseconds.
+create procedure upkeep.refresh_late(at timestamptz)
+language plpgsql
+as $$
+begin
+  call upkeep.refresh_all(at - upkeep.late_window(), at);
+end;
+$$;
+
+-- Every level, in the order in which they stand on each other, over a window of any width.
+create procedure upkeep.refresh_all(from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  minute_end timestamptz := time_bucket('1 minute', to_at) + interval '1 minute';
+  day_start  timestamptz := time_bucket('1 day', from_at);
+  day_end    timestamptz := time_bucket('1 day', to_at) + interval '1 day';
+begin
+  call upkeep.refresh('sample_minute', time_bucket('1 minute', from_at), minute_end);
+  call upkeep.refresh('sample_hour', time_bucket('1 hour', from_at), time_bucket('1 hour', to_at) + interval '1 hour');
+  call upkeep.refresh('component_minute', time_bucket('1 minute', from_at), minute_end);
+  call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
+  call upkeep.refresh('venue_day', day_start, day_end);
+  call upkeep.refresh('latency_day', day_start, day_end);
+end;
+$$;
+
+-- Compress the oldest chunk that is due: raw first, then the levels by minute. One a call, so that nobody waits long.
+-- Returns its name, or null when nothing is due.
+create function upkeep.compress_next(at timestamptz) returns text
+language plpgsql
+as $$
+declare
+  due regclass;
+begin
+  select format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass into due
+  from timescaledb_information.chunks ch
+  left join timescaledb_information.continuous_aggregates ca
+    on ca.materialization_hypertable_schema = ch.hypertable_schema
+    and ca.materialization_hypertable_name = ch.hypertable_name
+  where not ch.is_compressed
+    and ch.range_end <= at - upkeep.compressed_after()
+    and coalesce(ca.view_name, ch.hypertable_name) in ('sample', 'sample_minute', 'component_minute', 'venue_minute')
+    and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
+  order by ca.view_name is not null, ch.range_end
+  limit 1;
+  if due is not null then
+    perform compress_chunk(due, if_not_compressed => true);
+  end if;
+  return due::text;
+end;
+$$;
+
+-- Drop what is too old. Days, hours, the distribution of latencies by day and incidents are kept.
+create function upkeep.retain(at timestamptz) returns integer
+language sql
+begin atomic
+  select count(*)::int
+  from (
+    select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
+    union all
+    select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
+    union all
+    select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
+    union all
+    select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
+  ) dropped;
+end;

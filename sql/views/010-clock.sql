@@ -1,0 +1,29 @@
+-- As of when does everything speak, and does the engine still decide?
+--
+-- One row. While the engine is alive, `generated_at` is its last tick, so that all answers within one tick agree. After
+-- five minutes of silence nothing that it said may be shown as current any more; that is judged here, by the views, so
+-- that it holds when core is dead.
+create view api.clock as
+select
+  c.fresh as engine_fresh,
+  e.ticked_at,
+  case when c.fresh then e.ticked_at else date_bin('10 seconds', now(), 'epoch') end as generated_at,
+  (case when c.fresh then e.ticked_at else now() end at time zone 'UTC')::date as today
+from (select) one
+left join engine_clock e on true
+cross join lateral (select coalesce(e.ticked_at > now() - interval '5 minutes', false) as fresh) c;
+
+-- Times as the API writes them: UTC, milliseconds, Z.
+create function api.iso(at timestamptz) returns text
+language sql immutable parallel safe
+return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- Availability in per cent, cut and never rounded up: 100 stands only where not one minute was down. Null where nothing
+-- was measured.
+create function api.uptime_pct(measured bigint, down bigint) returns numeric
+language sql immutable parallel safe
+return trunc(100 * (1 - down::numeric / nullif(measured, 0)), 3);
+
+create function api.whole_ms(us double precision) returns integer
+language sql immutable parallel safe
+return round(us / 1000)::int;

@@ -1,0 +1,112 @@
+-- What is each published component in now, seen by the quorum, by each region, and for each venue as a whole?
+-- A missing row and an engine that fell silent both read `unknown`, since when that is so.
+
+create view api.component as
+select
+  v.venue_id,
+  v.venue,
+  c.component_id,
+  c.component,
+  c.kind,
+  split_part(c.component, ':', 2) as name,
+  c.label,
+  c.target,
+  c.cadence_ms,
+  c.stall_after_ms,
+  v.position as venue_position,
+  c.position
+from component c
+join venue v using (venue_id)
+where c.published and v.published;
+
+create view api.component_state as
+select
+  c.component_id,
+  c.venue_id,
+  case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
+  case
+    when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
+    else coalesce(k.ticked_at + interval '5 minutes', k.generated_at)
+  end as since
+from api.component c
+cross join api.clock k
+left join component_state s using (component_id);
+
+create view api.region_state as
+select
+  c.component_id,
+  c.venue_id,
+  g.region_id,
+  case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
+  coalesce(s.reporting and k.engine_fresh, false) as reporting,
+  s.newest_at,
+  s.newest_fault
+from api.component c
+cross join region g
+cross join api.clock k
+left join region_state s on s.component_id = c.component_id and s.region_id = g.region_id
+where g.published;
+
+create view api.venue as
+select
+  v.venue_id,
+  v.venue,
+  v.name,
+  v.category,
+  v.symbol,
+  v.quote,
+  v.chain,
+  v.official_kind,
+  v.official_page,
+  v.position,
+  case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
+  case
+    when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
+    else coalesce(k.ticked_at + interval '5 minutes', k.generated_at)
+  end as since
+from venue v
+cross join api.clock k
+left join venue_state s using (venue_id)
+where v.published;
+
+-- The worst that is confirmed of a set of venues, by the same rule as a venue's of its components.
+create function api.worst(venues bigint, known bigint, outage bigint, bad bigint) returns state
+language sql immutable parallel safe
+return case
+  when known = 0 then 'unknown'
+  when outage * 2 >= known then 'outage'
+  when bad > 0 then 'degraded'
+  else 'operational'
+end::state;
+
+-- Which regions ship samples now, and how many they shipped? Measured, not configured.
+create view api.region as
+select
+  g.region_id,
+  g.region,
+  g.name,
+  g.position,
+  coalesce(newest.ts > k.generated_at - interval '1 minute', false) as reporting,
+  newest.ts as newest_at,
+  coalesce(shipped.samples, 0) as samples_last_hour,
+  coalesce(shipped.good, 0) as good_last_hour,
+  p.version as probe_version,
+  p.started_at as probe_started_at,
+  p.seen_at as probe_seen_at,
+  p.unmeasured
+from region g
+cross join api.clock k
+left join probe p using (region_id)
+left join (
+  select s.region_id, max(s.ts) as ts
+  from sample s, api.clock k
+  where s.ts > k.generated_at - interval '1 hour'
+  group by s.region_id
+) newest using (region_id)
+left join (
+  select m.region_id, sum(m.samples)::int as samples, sum(m.good)::int as good
+  from sample_minute m, api.clock k
+  where m.minute > k.generated_at - interval '1 hour'
+  group by m.region_id
+) shipped using (region_id)
+where g.published;

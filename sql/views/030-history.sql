@@ -1,0 +1,139 @@
+-- What was each UTC day of each venue like? Every venue has every day of the window; a day that nobody measured has
+-- nulls, not zeroes.
+create function api.days(window_days integer)
+returns table (
+  venue_id         smallint,
+  day              date,
+  measured_minutes integer,
+  down_minutes     integer,
+  degraded_minutes integer
+)
+language sql stable
+begin atomic
+  with days as (
+    select (k.today - back)::date as day
+    from api.clock k, generate_series(0, window_days - 1) back
+  ),
+  measured as (
+    select d.venue_id, (d.day at time zone 'UTC')::date as day, d.measured_minutes, d.down_minutes, d.degraded_minutes
+    from venue_day d, api.clock k
+    where d.day > ((k.today - window_days)::timestamp at time zone 'UTC')
+  )
+  select v.venue_id, c.day, m.measured_minutes, m.down_minutes, m.degraded_minutes
+  from venue v
+  cross join days c
+  left join measured m on m.venue_id = v.venue_id and m.day = c.day
+  where v.published;
+end;
+
+-- How long does each venue's REST usually take? The median of per-minute medians (and of per-minute 95th percentiles)
+-- over all its endpoints and regions, whole milliseconds, from counts that add up exactly.
+create function api.typical(window_days integer)
+returns table (venue_id smallint, p50_ms integer, p95_ms integer)
+language sql stable
+begin atomic
+  with counts as (
+    select c.venue_id, l.p50_ms, l.p95_ms, sum(l.minutes) as minutes
+    from latency_day l
+    join component c using (component_id)
+    cross join api.clock k
+    where c.kind = 'rest' and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
+    group by c.venue_id, l.p50_ms, l.p95_ms
+  ),
+  ranked as (
+    select
+      c.venue_id,
+      c.p50_ms,
+      c.p95_ms,
+      sum(c.minutes) over (partition by c.venue_id order by c.p50_ms) as p50_upto,
+      sum(c.minutes) over (partition by c.venue_id order by c.p95_ms) as p95_upto,
+      sum(c.minutes) over (partition by c.venue_id) as total
+    from counts c
+  )
+  select
+    r.venue_id,
+    min(r.p50_ms) filter (where r.p50_upto * 2 >= r.total),
+    min(r.p95_ms) filter (where r.p95_upto * 2 >= r.total)
+  from ranked r
+  group by r.venue_id;
+end;
+
+-- The same over a set of venues at once: medians do not add up, counts do.
+create function api.typical_of(venue_ids smallint[], window_days integer) returns integer
+language sql stable
+begin atomic
+  with counts as (
+    select l.p50_ms, sum(l.minutes) as minutes
+    from latency_day l
+    join component c using (component_id)
+    cross join api.clock k
+    where c.kind = 'rest' and c.venue_id = any (venue_ids)
+      and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
+    group by l.p50_ms
+  ),
+  ranked as (
+    select c.p50_ms, sum(c.minutes) over (order by c.p50_ms) as upto, sum(c.minutes) over () as total
+    from counts c
+  )
+  select min(r.p50_ms) filter (where r.upto * 2 >= r.total) from ranked r;
+end;
+
+-- How reliable was each venue over a window? One computation for every place that shows it.
+create function api.reliability(window_days integer)
+returns table (
+  venue_id         smallint,
+  measured_days    integer,
+  measured_minutes bigint,
+  down_minutes     bigint,
+  degraded_minutes bigint,
+  uptime_pct       numeric,
+  typical_p50_ms   integer,
+  typical_p95_ms   integer,
+  incidents        bigint,
+  outages          bigint,
+  longest_seconds  integer,
+  mean_seconds     integer
+)
+language sql stable
+begin atomic
+  with uptime as (
+    select
+      d.venue_id,
+      count(d.measured_minutes)::int as measured_days,
+      coalesce(sum(d.measured_minutes), 0) as measured_minutes,
+      coalesce(sum(d.down_minutes), 0) as down_minutes,
+      coalesce(sum(d.degraded_minutes), 0) as degraded_minutes
+    from api.days(window_days) d
+    group by d.venue_id
+  ),
+  incidents as (
+    select
+      c.venue_id,
+      count(*) as incidents,
+      count(*) filter (where i.peak_severity = 'outage') as outages,
+      max(extract(epoch from i.closed_at - i.started_at))::int as longest_seconds,
+      avg(extract(epoch from i.closed_at - i.started_at))::int as mean_seconds
+    from incident i
+    join component c using (component_id)
+    cross join api.clock k
+    where i.retracted_at is null
+      and i.started_at > k.generated_at - window_days * interval '1 day'
+    group by c.venue_id
+  )
+  select
+    u.venue_id,
+    u.measured_days,
+    u.measured_minutes,
+    u.down_minutes,
+    u.degraded_minutes,
+    api.uptime_pct(u.measured_minutes, u.down_minutes),
+    t.p50_ms,
+    t.p95_ms,
+    coalesce(i.incidents, 0),
+    coalesce(i.outages, 0),
+    i.longest_seconds,
+    i.mean_seconds
+  from uptime u
+  left join api.typical(window_days) t using (venue_id)
+  left join incidents i using (venue_id);
+end;
