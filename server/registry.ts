@@ -1,5 +1,7 @@
 /** The venues and regions that the service watches: the shape of registry.json. */
 
+import { readFile } from "node:fs/promises";
+
 export const categories = [
   "exchange",
   "rpc",
@@ -60,7 +62,10 @@ export interface RestEndpoint {
 export interface Socket {
   url: string;
   keepAlive: KeepAlive;
-  /** Documented lifetime of a connection: it is renewed before. */
+  /**
+   * Documented lifetime of a connection: it is renewed before. Some live for
+   * months, which is more than one `setTimeout` can wait (2^31 - 1 ms).
+   */
   maxConnectionMs: number | null;
   streams: Stream[];
 }
@@ -71,7 +76,7 @@ export interface Socket {
  * Protocol pings of the server are always answered with a pong of the same payload.
  */
 export interface KeepAlive {
-  /** What we send: a protocol ping, a bare text, a JSON message, or nothing. `{unixSeconds}` in JSON stands for the time as a number. */
+  /** What we send: a protocol ping, a bare text, a JSON message, or nothing. The text "{unixSeconds}" in a JSON message stands for the time as a number. */
   send:
     | { kind: "none" }
     | { kind: "ping"; everyMs: number }
@@ -81,7 +86,7 @@ export interface KeepAlive {
     | { kind: "once"; message: unknown };
   /** How long after our ping anything at all must have come back; null where nothing is awaited. */
   replyWithinMs: number | null;
-  /** The socket counts as dead after this long without any frame, pings included; null where the venue gives no rule. */
+  /** The socket counts as dead after this long without any frame, pings and pongs included; null where the venue gives no rule. */
   deadAfterMs: number | null;
   /** A frame of the server that must be answered (Deribit's test_request). */
   respond?: { when: Match; message: unknown };
@@ -93,11 +98,16 @@ export interface Stream {
   label: string;
   /** Another socket of the same venue, where one connection serves one route (Binance Futures' book). */
   url?: string;
+  /** Sent as JSON once the socket is open; "{unixSeconds}" in it as in `KeepAlive`. */
   subscribe: unknown;
   /** A frame is data of this stream when `match` holds and `ignore` does not. */
   match: Match;
   ignore?: Match;
-  /** The age of an event by the venue's clock, where frames carry one. */
+  /**
+   * When the venue sent the frame by its own clock, else when the event
+   * happened, where frames say so: a number, the same as a decimal text, or an
+   * ISO 8601 text. Not every frame of a stream need carry it.
+   */
   eventTime?: { path: string; unit: "ns" | "us" | "ms" | "s" | "iso" };
   /** Length of a slot, milliseconds. */
   cadenceMs: number;
@@ -126,7 +136,9 @@ export interface Match {
   equals?: string | number;
 }
 
+/** Where the venue itself speaks about its faults. */
 export interface Official {
+  /** The form of what `api` answers; `html`: a page for people, no feed that a program can read. */
   kind:
     | "statuspage"
     | "binance-system-status"
@@ -136,5 +148,64 @@ export interface Official {
     | "betterstack"
     | "html";
   page: string | null;
+  /** Null exactly with kind `html`. */
   api: string | null;
+  /** Where one feed serves several services: a notice is about this one when its title or a component of it contains one of these words. */
+  about?: string[];
+}
+
+/** What is measured and judged by itself: an endpoint, a stream, or `ws:conn`, the socket that the streams share. */
+export interface Component {
+  /** `rest:<name>`, `ws:<name>` or `ws:conn`. */
+  id: string;
+  kind: "rest" | "ws";
+  label: string;
+  /** The address that is measured. */
+  target: string;
+  cadenceMs: number;
+}
+
+/** The socket is sampled as often as its streams. */
+const socketCadenceMs = 10_000;
+
+/** All components of a venue: its endpoints, then the socket, then the streams, in the order of the registry. */
+export function componentsOf(venue: Venue): Component[] {
+  const rest = venue.rest.map(({ name, label, url, cadenceMs }): Component => ({
+    id: `rest:${name}`,
+    kind: "rest",
+    label,
+    target: url,
+    cadenceMs,
+  }));
+  return [...rest, ...socketComponents(venue.socket)];
+}
+
+function socketComponents(socket: Socket | null): Component[] {
+  if (socket === null) return [];
+  const connection: Component = {
+    id: "ws:conn",
+    kind: "ws",
+    label: "Socket",
+    target: socket.url,
+    cadenceMs: socketCadenceMs,
+  };
+  const streams = socket.streams.map(
+    ({ name, label, url, cadenceMs }): Component => ({
+      id: `ws:${name}`,
+      kind: "ws",
+      label,
+      target: url ?? socket.url,
+      cadenceMs,
+    }),
+  );
+  return [connection, ...streams];
+}
+
+export async function loadRegistry(path: string): Promise<Registry> {
+  return parseRegistry(JSON.parse(await readFile(path, "utf8")), path);
+}
+
+export function parseRegistry(value: unknown, name: string): Registry {
+  if (typeof value !== "object") throw new Error(`${name}: expected an object`);
+  return value as Registry;
 }
