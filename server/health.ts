@@ -1,0 +1,142 @@
+/**
+ * Liveness and readiness. `/healthz` says that the program runs and never asks
+ * the database; `/readyz` says whether it can do its work, and if not, why.
+ */
+
+import { createServer, type IncomingMessage } from "node:http";
+import type { ServerResponse } from "node:http";
+
+import { listen } from "./listen.js";
+import type { Log } from "./log.js";
+import { version } from "./package.js";
+import { stackOf } from "./user-error.js";
+
+export type Service = "core" | "web" | "probe";
+
+/** The body of `/healthz`. */
+export interface Health {
+  status: "ok";
+  service: Service;
+  version: string;
+  uptimeSeconds: number;
+  /** ISO 8601, UTC, as `generatedAt`. */
+  time: string;
+  generatedAt: string;
+}
+
+/** The body of `/readyz`: 200 when `ready`, otherwise 503. */
+export interface Readiness {
+  ready: boolean;
+  /** By what is checked: `database`, `schema`, `engine`, … */
+  checks: Record<string, { ok: boolean; detail: string }>;
+}
+
+export type ReadinessCheck = () => Promise<Readiness>;
+
+export interface HealthOptions {
+  service: Service;
+  /** 0: any free one. */
+  port: number;
+  /** Undefined: all addresses of this machine. */
+  host?: string;
+  ready: ReadinessCheck;
+  log: Log;
+}
+
+/** A check that hangs is an answer too, and whoever asks does not wait for long. */
+const readyWithinMs = 5_000;
+
+/** The small server of a program that has no other. Its port is `HEALTH_PORT`. */
+export async function startHealth(options: HealthOptions) {
+  const server = createServer((request, response) => {
+    void answer(options, request, response);
+  });
+  const port = await listen(server, options.port, options.host, "HEALTH_PORT");
+  return {
+    port,
+    url: `http://localhost:${port}`,
+    close: (): Promise<void> => {
+      const closed = new Promise<void>((resolve) =>
+        server.close(() => resolve()),
+      );
+      server.closeAllConnections();
+      return closed;
+    },
+  };
+}
+
+export function healthBody(service: Service): Health {
+  const time = new Date().toISOString();
+  return {
+    status: "ok",
+    service,
+    version,
+    uptimeSeconds: Math.floor(process.uptime()),
+    time,
+    generatedAt: time,
+  };
+}
+
+/** The check's answer, or `ready: false` where it throws (a bug, logged) or takes too long. */
+export async function readinessOf(
+  check: ReadinessCheck,
+  log: Log,
+  withinMs = readyWithinMs,
+): Promise<Readiness> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Readiness>((resolve) => {
+    const detail = `no answer within ${withinMs} ms`;
+    timer = setTimeout(() => resolve(unready(detail)), withinMs);
+  });
+  try {
+    return await Promise.race([check(), late]);
+  } catch (error) {
+    log.error("readiness check failed", { stack: stackOf(error) });
+    return unready("the check itself failed; the log says why");
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unready(detail: string): Readiness {
+  return { ready: false, checks: { readiness: { ok: false, detail } } };
+}
+
+async function answer(
+  { service, ready, log }: HealthOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = request.url?.split("?")[0];
+  if (path !== "/healthz" && path !== "/readyz")
+    return refuse(response, 404, "Not Found", "there are /healthz and /readyz");
+  if (request.method !== "GET" && request.method !== "HEAD")
+    return refuse(response, 405, "Method Not Allowed", "use GET");
+  if (path === "/healthz") return send(response, 200, healthBody(service));
+  const readiness = await readinessOf(ready, log);
+  send(response, readiness.ready ? 200 : 503, readiness);
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  title: string,
+  detail: string,
+): void {
+  if (status === 405) response.setHeader("Allow", "GET, HEAD");
+  const problem = { type: "about:blank", title, status, detail };
+  send(response, status, problem, "application/problem+json");
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  type = "application/json",
+): void {
+  response.writeHead(status, {
+    "Content-Type": `${type}; charset=utf-8`,
+    "Cache-Control": "no-store",
+  });
+  response.end(`${JSON.stringify(body)}\n`);
+}

@@ -1,0 +1,17 @@
+/** What comes with the package: its version and its files. */
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Compiled, this file is dist/server/package.js: the package begins two folders up. */
+const root = new URL("../../", import.meta.url);
+
+export function packagedFile(path: string): string {
+  return fileURLToPath(new URL(path, root));
+}
+
+export const version = (
+  JSON.parse(readFileSync(packagedFile("package.json"), "utf8")) as {
+    version: string;
+  }
+).version;

@@ -1,0 +1,95 @@
+/** Parsers of settings: text in, value out. A text that will not do throws what was expected instead. */
+
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+
+import { logLevels, type LogLevel } from "./log.js";
+
+export class WrongValue extends Error {
+  /** @param secret the text may hold a password and must not be shown */
+  constructor(
+    readonly expected: string,
+    readonly secret = false,
+  ) {
+    super(`expected ${expected}`);
+  }
+}
+
+export function parsePort(text: string): number {
+  return parseInteger(text, 65_535, "a port from 0 to 65535 (0: any free one)");
+}
+
+export function parseRate(text: string): number {
+  return parseInteger(text, 1_000_000, "a whole number from 0 to 1000000");
+}
+
+function parseInteger(text: string, most: number, expected: string): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  if (!(value <= most)) throw new WrongValue(expected);
+  return value;
+}
+
+/** Absolute, from the working directory. */
+export function parsePath(text: string): string {
+  return resolve(text);
+}
+
+export function parseDatabaseUrl(text: string): string {
+  if (!["postgres:", "postgresql:"].includes(protocolOf(text)))
+    throw new WrongValue("postgres://user:password@host:port/database", true);
+  return text;
+}
+
+/** Without the slash at the end, so that paths can be put behind it. */
+export function parseSiteUrl(text: string): string {
+  const expected = "an http:// or https:// address without ? and #";
+  if (!["http:", "https:"].includes(protocolOf(text)) || /[?#]/.test(text))
+    throw new WrongValue(expected);
+  return text.replace(/\/+$/, "");
+}
+
+function protocolOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).protocol : "";
+}
+
+export function parseRegion(text: string): string {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text))
+    throw new WrongValue("the id of a region, such as eu-central");
+  return text;
+}
+
+export function parseRegions(text: string): readonly string[] {
+  const regions = listOf(text).map(parseRegion);
+  if (new Set(regions).size < regions.length)
+    throw new WrongValue("each region once");
+  return Object.freeze(regions);
+}
+
+/** Only addresses can be believed. `true` or a number of hops would let clients choose their own. */
+export function parseProxies(text: string): readonly string[] {
+  const names = ["loopback", "linklocal", "uniquelocal"];
+  const proxies = listOf(text);
+  if (!proxies.every((proxy) => names.includes(proxy) || isNetwork(proxy)))
+    throw new WrongValue(
+      `addresses or networks (10.0.0.0/8), or ${names.join(", ")}, with commas between`,
+    );
+  return Object.freeze(proxies);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (bits === undefined) return true;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+function listOf(text: string): string[] {
+  return text.split(",").map((item) => item.trim());
+}
+
+export function parseLogLevel(text: string): LogLevel {
+  const level = logLevels.find((level) => level === text);
+  if (level === undefined) throw new WrongValue(logLevels.join(", "));
+  return level;
+}

@@ -1,0 +1,219 @@
+/**
+ * The settings of every program: environment variables, read here and nowhere
+ * else, once, into a frozen value. A variable that is set to nothing counts as
+ * not set. The README's table of settings is checked against `settingTable`.
+ */
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+
+import type { LogLevel } from "./log.js";
+import { packagedFile } from "./package.js";
+import {
+  parseDatabaseUrl,
+  parseLogLevel,
+  parsePath,
+  parsePort,
+  parseProxies,
+  parseRate,
+  parseRegion,
+  parseRegions,
+  parseSiteUrl,
+  WrongValue,
+} from "./setting-values.js";
+import { UserError } from "./user-error.js";
+
+export interface Settings {
+  /** Null: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | null;
+  /** Null: `databaseUrl` serves for reading too. */
+  readonly databaseReadUrl: string | null;
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** Absolute path. */
+  readonly registry: string;
+  /** Null where none is set; a probe cannot do without. */
+  readonly region: string | null;
+  /** Null: all of the registry's. */
+  readonly regions: readonly string[] | null;
+  readonly port: number;
+  readonly healthPort: number;
+  readonly embeddedPort: number;
+  /** Without a slash at the end. */
+  readonly siteUrl: string;
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  /** Requests a minute per client address; 0: no limit. */
+  readonly rateLimit: number;
+  /** Addresses, networks and names as Express' `trust proxy` takes them. */
+  readonly trustProxy: readonly string[];
+  readonly logLevel: LogLevel;
+}
+
+interface Setting {
+  name: string;
+  /** As the README shows it. */
+  default: string;
+  meaning: string;
+}
+
+export const settingTable = [
+  {
+    name: "DATABASE_URL",
+    default: "the embedded database",
+    meaning:
+      "`postgres://` address of a PostgreSQL 15+ server with TimescaleDB; unset, the embedded database in `DATA_DIR` is used",
+  },
+  {
+    name: "DATABASE_READ_URL",
+    default: "`DATABASE_URL`",
+    meaning: "address of a replica, from which the web program reads",
+  },
+  {
+    name: "DATA_DIR",
+    default: "`./data`",
+    meaning: "directory of the embedded database and of whatever else is kept",
+  },
+  {
+    name: "REGISTRY",
+    default: "`./registry.json`",
+    meaning:
+      "the file of venues and regions; where there is none, the one that comes with the package",
+  },
+  {
+    name: "REGION",
+    default: "none",
+    meaning: "the region in which a probe stands; `probe` needs it",
+  },
+  {
+    name: "REGIONS",
+    default: "all of the registry",
+    meaning:
+      "the regions for which `up` starts a probe each, with commas between",
+  },
+  { name: "PORT", default: "`8080`", meaning: "port of the public API" },
+  {
+    name: "HEALTH_PORT",
+    default: "`PORT` + 1",
+    meaning:
+      "port of `/healthz` and `/readyz` of `core` and `probe`; under `up` the first of one port each, upwards",
+  },
+  {
+    name: "EMBEDDED_PORT",
+    default: "`5433`",
+    meaning: "port of the embedded database, on the loopback address",
+  },
+  {
+    name: "SITE_URL",
+    default: "`BASE_URL`",
+    meaning: "address of the site about the service; probes name it to venues",
+  },
+  {
+    name: "BASE_URL",
+    default: "`http://localhost:PORT`",
+    meaning: "public address of the API, as links in answers show it",
+  },
+  {
+    name: "RATE_LIMIT",
+    default: "`120`",
+    meaning: "requests a minute per client address; `0` turns the limit off",
+  },
+  {
+    name: "TRUST_PROXY",
+    default: "none",
+    meaning:
+      "proxies whose `X-Forwarded-For` is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas between",
+  },
+  {
+    name: "LOG_LEVEL",
+    default: "`info`",
+    meaning: "lowest level that is logged: `debug`, `info`, `warn`, `error`",
+  },
+] as const satisfies Setting[];
+
+export type SettingName = (typeof settingTable)[number]["name"];
+
+type Environment = Record<string, string | undefined>;
+
+/** @throws UserError that names every problem, one a line */
+export function readSettings(env: Environment = process.env): Settings {
+  const problems = unknownSettings(env);
+
+  function read<T, U>(name: SettingName, parse: (text: string) => T, unset: U) {
+    const text = env[name];
+    if (text === undefined || text === "") return unset;
+    try {
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof WrongValue)) throw error;
+      problems.push(problemOf(name, text, error));
+      return unset;
+    }
+  }
+
+  const port = read("PORT", parsePort, 8080);
+  const healthPort = read("HEALTH_PORT", parsePort, port === 0 ? 0 : port + 1);
+  if (healthPort > 65_535)
+    problems.push(
+      `HEALTH_PORT: would be PORT + 1 = ${healthPort}, which is no port; set it, or set a lower PORT`,
+    );
+  const baseUrl = read("BASE_URL", parseSiteUrl, `http://localhost:${port}`);
+
+  const settings: Settings = {
+    databaseUrl: read("DATABASE_URL", parseDatabaseUrl, null),
+    databaseReadUrl: read("DATABASE_READ_URL", parseDatabaseUrl, null),
+    dataDir: read("DATA_DIR", parsePath, resolve("data")),
+    registry: read("REGISTRY", parsePath, defaultRegistry()),
+    region: read("REGION", parseRegion, null),
+    regions: read("REGIONS", parseRegions, null),
+    port,
+    healthPort,
+    embeddedPort: read("EMBEDDED_PORT", parsePort, 5433),
+    siteUrl: read("SITE_URL", parseSiteUrl, baseUrl),
+    baseUrl,
+    rateLimit: read("RATE_LIMIT", parseRate, 120),
+    trustProxy: read("TRUST_PROXY", parseProxies, Object.freeze([])),
+    logLevel: read("LOG_LEVEL", parseLogLevel, "info"),
+  };
+  if (settings.databaseReadUrl !== null && settings.databaseUrl === null)
+    problems.push(
+      "DATABASE_READ_URL: is a replica of DATABASE_URL, which is not set; set both or neither",
+    );
+  if (problems.length > 0) throw new UserError(allProblems(problems));
+  return Object.freeze(settings);
+}
+
+/** The environment for a program that this one starts: our own, some settings changed. */
+export function environmentWith(
+  changes: Partial<Record<SettingName, string>>,
+): Environment {
+  return { ...process.env, ...changes };
+}
+
+/** A misspelt setting would be silently without effect; under our own prefix nothing else can be meant. */
+function unknownSettings(env: Environment): string[] {
+  const prefix = "VENUEWATCH_";
+  return Object.keys(env)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => {
+      const bare = name.slice(prefix.length);
+      const known = settingTable.some((setting) => setting.name === bare);
+      return known
+        ? `${name}: settings have no prefix; set ${bare} instead`
+        : `${name}: there is no such setting; unset it (README.md lists all settings, none has this prefix)`;
+    });
+}
+
+function problemOf(name: SettingName, text: string, wrong: WrongValue) {
+  const came = wrong.secret ? "something else" : JSON.stringify(text);
+  return `${name}: expected ${wrong.expected}, got ${came}; correct it, or unset it for the default`;
+}
+
+function allProblems(problems: string[]): string {
+  return ["wrong settings in the environment:", ...problems].join("\n  ");
+}
+
+function defaultRegistry(): string {
+  const own = resolve("registry.json");
+  return existsSync(own) ? own : packagedFile("registry.json");
+}

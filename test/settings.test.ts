@@ -1,0 +1,166 @@
+import { resolve } from "node:path";
+import t, { type Test } from "tap";
+
+import { packagedFile } from "../server/package.js";
+import { readSettings } from "../server/settings.js";
+import { UserError } from "../server/user-error.js";
+
+void t.test("without any variable everything has its default", (t) => {
+  const settings = readSettings({});
+  t.match(settings, {
+    databaseUrl: null,
+    databaseReadUrl: null,
+    dataDir: resolve("data"),
+    region: null,
+    regions: null,
+    port: 8080,
+    healthPort: 8081,
+    embeddedPort: 5433,
+    baseUrl: "http://localhost:8080",
+    siteUrl: "http://localhost:8080",
+    rateLimit: 120,
+    trustProxy: [],
+    logLevel: "info",
+  });
+  t.end();
+});
+
+void t.test("values arrive parsed", (t) => {
+  const settings = readSettings({
+    DATABASE_URL: "postgres://u:p@db/venues",
+    DATABASE_READ_URL: "postgresql://u:p@replica/venues",
+    DATA_DIR: "/var/lib/venuewatch",
+    REGISTRY: "/etc/venues.json",
+    REGION: "eu-central",
+    REGIONS: "eu-central, us-east",
+    PORT: "9000",
+    EMBEDDED_PORT: "0",
+    SITE_URL: "https://example.org/status/",
+    BASE_URL: "https://api.example.org/",
+    RATE_LIMIT: "0",
+    TRUST_PROXY: "loopback, 10.0.0.0/8, ::1",
+    LOG_LEVEL: "debug",
+  });
+  t.same(settings, {
+    databaseUrl: "postgres://u:p@db/venues",
+    databaseReadUrl: "postgresql://u:p@replica/venues",
+    dataDir: "/var/lib/venuewatch",
+    registry: "/etc/venues.json",
+    region: "eu-central",
+    regions: ["eu-central", "us-east"],
+    port: 9000,
+    healthPort: 9001,
+    embeddedPort: 0,
+    siteUrl: "https://example.org/status",
+    baseUrl: "https://api.example.org",
+    rateLimit: 0,
+    trustProxy: ["loopback", "10.0.0.0/8", "::1"],
+    logLevel: "debug",
+  });
+  t.end();
+});
+
+void t.test("nobody can change a setting later", (t) => {
+  const settings = readSettings({ REGIONS: "eu-central" });
+  t.ok(Object.isFrozen(settings));
+  t.ok(Object.isFrozen(settings.regions));
+  t.ok(Object.isFrozen(settings.trustProxy));
+  t.end();
+});
+
+void t.test("a variable set to nothing counts as not set", (t) => {
+  t.equal(readSettings({ PORT: "" }).port, 8080);
+  t.end();
+});
+
+void t.test("port 0 gives the health server any free port too", (t) => {
+  t.equal(readSettings({ PORT: "0" }).healthPort, 0);
+  t.end();
+});
+
+void t.test("where no registry lies, the packaged one is taken", (t) => {
+  const here = process.cwd();
+  t.teardown(() => process.chdir(here));
+  process.chdir(t.testdir({}));
+  t.equal(readSettings({}).registry, packagedFile("registry.json"));
+  process.chdir(t.testdir({ "registry.json": "{}" }));
+  t.equal(readSettings({}).registry, resolve("registry.json"));
+  t.end();
+});
+
+void t.test("all problems are told together, a line each", (t) => {
+  const lines = problemsOf(t, {
+    PORT: "eighty",
+    RATE_LIMIT: "-1",
+    LOG_LEVEL: "loud",
+    VENUEWATCH_COLOUR: "blue",
+  });
+  t.equal(lines.length, 4);
+  for (const [name, expected, came] of [
+    ["PORT", "expected a port", '"eighty"'],
+    ["RATE_LIMIT", "expected a whole number", '"-1"'],
+    ["LOG_LEVEL", "expected debug, info, warn, error", '"loud"'],
+  ] as const) {
+    const line = lines.find((line) => line.startsWith(`${name}: `)) ?? "";
+    t.match(line, expected);
+    t.match(line, `got ${came}; correct it, or unset it`);
+  }
+  t.end();
+});
+
+void t.test("what will not do is refused", (t) => {
+  const wrong: Record<string, string[]> = {
+    PORT: ["65536", "-1", "80.5", "0x50", " 80", "1e3"],
+    HEALTH_PORT: ["99999"],
+    EMBEDDED_PORT: ["x"],
+    DATABASE_URL: ["mysql://h/d", "db"],
+    REGION: ["eu central", "EU", "eu-", "../x"],
+    REGIONS: ["eu-central,", ",", "eu-central,eu-central"],
+    SITE_URL: ["example.org", "ftp://example.org", "http://h/?q", "http://h/#"],
+    BASE_URL: ["/api"],
+    RATE_LIMIT: ["many", "1.5", "1000001"],
+    TRUST_PROXY: ["true", "1", "10.0.0.0/33", "10.0.0.0/8/8", "::1/129", "me"],
+    LOG_LEVEL: ["INFO", "trace"],
+  };
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) {
+      const lines = problemsOf(t, { [name]: value });
+      t.match(lines[0], `${name}: expected `, `${name}=${value}`);
+    }
+  t.end();
+});
+
+void t.test("a wrong DATABASE_URL does not show its password", (t) => {
+  const lines = problemsOf(t, { DATABASE_URL: "mysql://me:hunter2@db/x" });
+  t.notMatch(lines.join(), "hunter2");
+  t.end();
+});
+
+void t.test("a prefixed setting is refused, and told its right name", (t) => {
+  const [line] = problemsOf(t, { VENUEWATCH_PORT: "80" });
+  t.match(line, "VENUEWATCH_PORT: settings have no prefix; set PORT instead");
+  t.end();
+});
+
+void t.test("a replica without its primary is refused", (t) => {
+  const [line] = problemsOf(t, { DATABASE_READ_URL: "postgres://h/d" });
+  t.match(line, "set both or neither");
+  t.end();
+});
+
+void t.test("a default health port beyond the last port is refused", (t) => {
+  const [line] = problemsOf(t, { PORT: "65535" });
+  t.match(line, "HEALTH_PORT: would be PORT + 1 = 65536");
+  t.end();
+});
+
+function problemsOf(t: Test, env: Record<string, string>): string[] {
+  try {
+    readSettings(env);
+  } catch (error) {
+    t.type(error, UserError);
+    return (error as Error).message.split("\n  ").slice(1);
+  }
+  t.fail(`not refused: ${JSON.stringify(env)}`);
+  return [];
+}
