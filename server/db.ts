@@ -18,6 +18,8 @@ export interface Db {
    * database a named one would be shared by all clients.
    */
   file<Row>(name: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Rows of a statement read from elsewhere; its values are bound too. */
+  text<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /** Several statements at once, as they stand in a file; no values. */
   script(text: string): Promise<void>;
 }
@@ -64,15 +66,19 @@ export function openPool(url: string, options: PoolOptions): Pool {
 }
 
 function asker(client: pg.Pool | pg.PoolClient): Db {
+  async function text<Row>(text: string, values: readonly unknown[]) {
+    const result = await client.query(text, [...values]);
+    return result.rows as Row[];
+  }
   return {
-    async query<Row>(query: SQLQuery) {
-      const result = await client.query(query.format(placeholders));
-      return result.rows as Row[];
+    query<Row>(query: SQLQuery) {
+      const { text: formatted, values } = query.format(placeholders);
+      return text<Row>(formatted, values);
     },
-    async file<Row>(name: string, values: readonly unknown[] = []) {
-      const result = await client.query(queryFile(name), [...values]);
-      return result.rows as Row[];
+    file<Row>(name: string, values: readonly unknown[] = []) {
+      return text<Row>(queryFile(name), values);
     },
+    text,
     async script(text) {
       await client.query(text);
     },

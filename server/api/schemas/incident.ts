@@ -1,0 +1,218 @@
+import type { SchemaObject } from "openapi3-ts/oas31";
+import { faults } from "../../sample.js";
+import {
+  flag,
+  generatedAt,
+  instant,
+  integer,
+  list,
+  object,
+  oneOf,
+  orNull,
+  severity,
+  state,
+  text,
+} from "./shapes.js";
+
+const component = text(
+  "rest:<name> or ws:<name>; ws:conn is the socket that the streams share.",
+);
+const kind = oneOf(["rest", "ws"], "Kind of the component.");
+export const fault = oneOf(
+  faults,
+  "Why a sample is bad. blocked: 403, 451 and kin; limited: 429 or 418; stall: a stream that is silent on a living socket.",
+);
+
+export const incident = object("An incident, the same object everywhere.", {
+  id: integer("Number of the incident; breaks ties between cursors.", 1),
+  slug: text("Permanent name, given at opening."),
+  venue: text("Registry id of the venue."),
+  component,
+  kind,
+  label: text("What the component is, in words."),
+  severity: { ...severity, description: "Severity now, or at the end." },
+  peakSeverity: { ...severity, description: "The worst that it reached." },
+  status: oneOf(["open", "closed"], "A closed incident no longer changes."),
+  startedAt: instant(
+    "The first bad sample of the run that a quorum confirmed.",
+  ),
+  openedAt: instant("The tick at which the quorum confirmed it."),
+  escalatedAt: orNull(
+    instant(
+      "The tick at which it first became an outage, if it opened as degraded.",
+    ),
+  ),
+  lastBadAt: instant("The last tick at which the quorum still saw it."),
+  closedAt: orNull(
+    instant("The tick that ended the recovery hold; null while open."),
+  ),
+  durationSeconds: orNull(
+    integer("From startedAt to closedAt; null while open."),
+  ),
+  quorum: integer("How many regions had to agree at the opening.", 1),
+  reporting: integer("How many regions reported the component then.", 1),
+  regions: list("The regions that agreed at the opening.", text("Region id.")),
+  official: {
+    type: "null",
+    description: "The venue's own notice beside it. None is read yet.",
+  },
+});
+
+export const detection = object(
+  "How our incidents compare with the venue's own notices. No notices are read yet: what would need one is null.",
+  {
+    days: integer("Length of the window.", 1),
+    observed: flag("Whether the venue's notices could be read."),
+    ours: integer("Incidents of ours in the window."),
+    theirs: { type: "null", description: "Notices of the venue." },
+    paired: { type: "null", description: "Ours with a notice within 6 hours." },
+    oursOnly: { type: "null", description: "Ours without one." },
+    theirsOnly: { type: "null", description: "Notices without one of ours." },
+    subjectMatched: flag(
+      "Always false: nothing tests that a notice describes the same fault.",
+    ),
+    aheadUncorrelated: {
+      type: "null",
+      description: "Seconds by which we were earlier.",
+    },
+  },
+);
+
+const vote = object("One region's vote.", {
+  region: text("Region id."),
+  vote: { ...state, description: "What this region saw." },
+  samples: integer("Samples in the window."),
+  bad: integer("Bad ones among them."),
+  badRun: integer("Bad ones in a row, up to the newest."),
+  faults: {
+    type: "object",
+    description: "How many bad samples of each fault.",
+    propertyNames: { enum: [...faults] },
+    additionalProperties: { type: "integer", minimum: 1 },
+  },
+  p50Ms: orNull(integer("Median latency of the good samples.")),
+  newestAt: instant("Slot of the newest sample."),
+  ageMs: integer("How old that was."),
+  probeVersion: orNull(text("Build of the probe.")),
+});
+
+const votes = object("The votes behind a decision.", {
+  at: instant("The tick that decided."),
+  state: { ...state, description: "What the quorum said." },
+  quorum: integer("How many votes were needed.", 1),
+  reporting: integer("How many regions had a vote."),
+  votes: list("Regions that reported.", vote),
+  notCounted: list(
+    "Regions without a vote.",
+    object("One of them.", {
+      region: text("Region id."),
+      reason: text("Why it was not counted."),
+      newestAt: orNull(instant("Slot of its newest sample, if any.")),
+    }),
+  ),
+});
+
+const evidence: SchemaObject = {
+  type: "object",
+  description:
+    "Who voted what and on which samples, at the opening, the escalation and the closing.",
+  properties: {
+    opening: votes,
+    escalation: votes,
+    closing: {
+      description: "The votes, or why there were none.",
+      anyOf: [
+        votes,
+        object("A component that is no longer watched.", {
+          at: instant("The tick that closed it."),
+          reason: text("Why."),
+        }),
+      ],
+    },
+  },
+  required: ["opening"],
+  additionalProperties: false,
+};
+
+const errors = object("What went wrong, by the minutes of the incident.", {
+  from: instant("Start of the window."),
+  to: instant("End of the window; now, while the incident is open."),
+  samples: orNull(
+    integer("Samples taken; null when no minute is kept any more."),
+  ),
+  bad: orNull(integer("Bad ones among them.")),
+  faults: list(
+    "Over all regions, most frequent first.",
+    object("One fault.", { fault, count: integer("Bad samples.", 1) }),
+  ),
+  regions: list(
+    "By region.",
+    object("One region.", {
+      region: text("Region id."),
+      samples: integer("Samples taken."),
+      bad: integer("Bad ones among them."),
+      faults: {
+        type: "object",
+        description: "How many bad samples of each fault.",
+        propertyNames: { enum: [...faults] },
+        additionalProperties: { type: "integer", minimum: 1 },
+      },
+    }),
+  ),
+});
+
+const latency = object("How slow it was.", {
+  source: oneOf(
+    ["component", "venue-rest"],
+    "A stream has no latency of its own: then it is the venue's REST.",
+  ),
+  label: text("The same in words."),
+  p50Ms: orNull(integer("Median of the minutes' medians in the window.")),
+  p95Ms: orNull(integer("Median of the minutes' 95th percentiles.")),
+  beforeP50Ms: orNull(
+    integer("Median of the minutes' medians in the day before."),
+  ),
+});
+
+export const incidentsResponse = object("History of incidents, newest first.", {
+  generatedAt,
+  incidents: list("A page; one shorter than the limit is the last.", incident),
+});
+
+export const incidentDetailResponse = object("One incident.", {
+  generatedAt,
+  incident,
+  venue: object("The venue.", {
+    id: text("Registry id."),
+    name: text("Name."),
+    symbol: orNull(text("Instrument probed, in the venue's notation.")),
+    quote: orNull(text("Currency of its price.")),
+  }),
+  component: object("The component.", {
+    id: { ...component, pattern: "^(rest|ws):[a-z]+$" },
+    kind,
+    label: text("What it is, in words."),
+    target: orNull(text("The address that is measured.")),
+  }),
+  events: list(
+    "Timeline, from the incident's own columns.",
+    object("One event.", {
+      kind: oneOf(
+        ["started", "opened", "escalated", "closed"],
+        "What happened.",
+      ),
+      at: instant("When."),
+      severity: orNull({ ...severity, description: "Severity from then on." }),
+    }),
+  ),
+  evidence,
+  errors,
+  latency: orNull(latency),
+  detection,
+  official: object("The venue's own channel.", {
+    source: orNull(text("Kind of feed.")),
+    page: orNull(text("Page for people.")),
+    observed: flag("Whether it could be read in the window."),
+  }),
+  related: list("Others of the venue within six hours.", incident),
+});

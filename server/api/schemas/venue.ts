@@ -1,0 +1,173 @@
+import { detection, fault, incident } from "./incident.js";
+import {
+  flag,
+  generatedAt,
+  instant,
+  integer,
+  list,
+  object,
+  oneOf,
+  orNull,
+  percent,
+  severity,
+  state,
+  text,
+} from "./shapes.js";
+import { uptimeDay, venueHead } from "./status.js";
+
+const latencyPoint = object(
+  "One bucket of the chart, exact over raw samples.",
+  {
+    at: instant("Start of the bucket."),
+    p50Ms: orNull(
+      integer("Median of the good REST samples; null when there was none."),
+    ),
+    p95Ms: orNull(integer("Their 95th percentile.")),
+    samples: integer("How many there were."),
+  },
+);
+
+const measuredComponent = {
+  component: text("rest:<name> or ws:<name>."),
+  name: text("The part after the colon."),
+  label: text("What it is, in words."),
+  target: orNull(text("The address that is measured.")),
+  cadenceMs: integer("How often it is measured from each region.", 1),
+  state: { ...state, description: "By quorum over all regions." },
+  since: instant("The tick that confirmed this state."),
+  regionState: { ...state, description: "As the selected region sees it." },
+  samples: integer("Samples of the selected region in the range."),
+  goodPct: orNull(percent("Share of them that were good.")),
+};
+
+const newest = {
+  newestAt: orNull(instant("Slot of the newest sample.")),
+  newestFault: orNull(fault),
+};
+
+const endpoint = object("One REST endpoint, seen from the selected region.", {
+  ...measuredComponent,
+  p50Ms: orNull(integer("Exact median of the good samples in the range.")),
+  p95Ms: orNull(integer("Exact 95th percentile.")),
+  ...newest,
+  lag: orNull(
+    object(
+      "Distance to the freshest head that our fleet saw from this region; not to the true head.",
+      {
+        blocks: integer("Blocks behind it."),
+        head: integer("This endpoint's newest head."),
+        freshestHead: integer("The freshest one."),
+        at: instant("When this head was seen."),
+      },
+    ),
+  ),
+});
+
+export const streamStatus = object(
+  "One stream, or ws:conn, seen from the selected region.",
+  {
+    ...measuredComponent,
+    messagesPerMinute: orNull({
+      type: "number",
+      minimum: 0,
+      description:
+        "Data frames, mean over the measured slots; null on ws:conn.",
+    }),
+    longestQuietMs: orNull(integer("The longest silence in the range.")),
+    eventAgeMs: orNull({
+      type: "integer",
+      description:
+        "Age of the newest event by the venue's own clock, which may be ahead of ours.",
+    }),
+    stallAfterMs: orNull(integer("Silence beyond this is a stall.", 1)),
+    ...newest,
+  },
+);
+
+const regionComparison = object(
+  "The venue as one region sees it, over the range.",
+  {
+    region: text("Region id."),
+    name: text("Name."),
+    reporting: flag("Whether it reports this venue now."),
+    state: {
+      ...state,
+      description: "What this region alone sees; it decides nothing.",
+    },
+    samples: integer("Samples in the range."),
+    goodPct: orNull(percent("Share of them that were good.")),
+    p50Ms: orNull(
+      integer("Median over endpoints and hours of the hour's exact median."),
+    ),
+    p95Ms: orNull(integer("The same of the 95th percentiles.")),
+    newestAt: orNull(instant("Slot of the newest sample.")),
+  },
+);
+
+export const reliabilitySummary = object(
+  "How reliable the venue was over the window.",
+  {
+    days: integer("Length of the window.", 1),
+    measuredDays: integer("Days with any measurement."),
+    measuredMinutes: integer("Minutes with any measurement."),
+    downMinutes: integer("Of them, down."),
+    degradedMinutes: integer("Of them, degraded."),
+    uptimePct: orNull(percent("Null when nothing was measured.")),
+    typicalP50Ms: orNull(integer("Median of per-minute REST medians.")),
+    typicalP95Ms: orNull(
+      integer("Median of per-minute REST 95th percentiles."),
+    ),
+    incidents: integer("Incidents that started in the window."),
+    outages: integer("Of them, those that reached outage."),
+    meanIncidentSeconds: orNull(integer("Mean length of the closed ones.")),
+    longestIncidentSeconds: orNull(integer("The longest closed one.")),
+  },
+);
+
+export const exchangeResponse = object("One venue in detail.", {
+  generatedAt,
+  exchange: object("The venue.", venueHead),
+  state,
+  since: instant("The tick that confirmed this state."),
+  uptimePct90d: orNull(percent("All regions combined.")),
+  typicalMs: orNull(integer("As on the board.")),
+  days: {
+    ...list("The ninety days, oldest first.", uptimeDay),
+    minItems: 90,
+    maxItems: 90,
+  },
+  latency: object("REST latency seen from the selected region.", {
+    range: oneOf(["24h", "7d"], "The window."),
+    bucketMs: integer("Width of a bucket.", 1),
+    points: list("Every bucket of the range, oldest first.", latencyPoint),
+  }),
+  endpoints: list("REST, in the registry's order.", endpoint),
+  streams: list("The socket and its streams.", streamStatus),
+  regions: object("Vantage points.", {
+    selected: text("The region that the request resolved to."),
+    compare: list("Every region.", regionComparison),
+  }),
+  incidents: {
+    ...list("The 50 most recent of the window, newest first.", incident),
+    maxItems: 50,
+  },
+  incidentPatterns: list(
+    "All incidents of the window by component and severity, most frequent first.",
+    object("One pattern.", {
+      component: text("The component."),
+      severity: { ...severity, description: "The worst that they reached." },
+      incidents: integer("How many.", 1),
+      totalSeconds: integer("Together, open ones until now."),
+      newestAt: instant("Start of the newest."),
+      slugs: list("All of them, newest first.", text("Slug.")),
+    }),
+  ),
+  official: object("The venue's own channel.", {
+    source: orNull(text("Kind of feed.")),
+    page: orNull(text("Page for people.")),
+    observed: flag("Whether it could be read in the window."),
+    incidents: { type: "array", maxItems: 0, description: "None is read yet." },
+  }),
+  detection,
+  summary: reliabilitySummary,
+});
