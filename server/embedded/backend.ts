@@ -1,0 +1,98 @@
+import { Worker } from "node:worker_threads";
+import type { Complaint } from "./messages.js";
+import type { Startup } from "./startup.js";
+
+/** What the worker can be asked; `client` is the host's number for it. */
+export type Request =
+  | { kind: "open"; client: number; startup: Startup }
+  /** Whole messages of one client, up to the end of an exchange at most. The bytes move to the worker and are gone here. */
+  | { kind: "exchange"; client: number; bytes: Uint8Array<ArrayBuffer> }
+  /** A Query or Parse message that must not reach the backend. */
+  | { kind: "refuse"; client: number; type: "Q" | "P"; complaint: Complaint }
+  | { kind: "leave"; client: number }
+  | { kind: "checkpoint" }
+  | { kind: "close" };
+
+/**
+ * How the client stands with the backend after a request.
+ *
+ * - `idle` ReadyForQuery, outside a transaction: another may have the backend
+ * - `transaction` ReadyForQuery, inside a transaction, sound or failed
+ * - `unfinished` amid an exchange: Sync has not come
+ * - `expelled` the reply is a FATAL error
+ */
+export type Standing = "idle" | "transaction" | "unfinished" | "expelled";
+
+export interface Reply {
+  /** For the client. */
+  bytes: Uint8Array;
+  standing: Standing;
+}
+
+export interface Backend {
+  /** Requests are done in the order in which they are made. Rejects when the backend has died. */
+  request(request: Request): Promise<Reply>;
+  /** Rejects when the backend dies, never resolves. */
+  failed: Promise<never>;
+  /** After the requests made before, with a checkpoint. */
+  close(): Promise<void>;
+  /** At once, whatever it does. */
+  kill(): void;
+}
+
+/** PostgreSQL in a thread of its own, so that sockets are served while a query runs. */
+export async function startBackend(directory: string): Promise<Backend> {
+  const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
+    workerData: { directory },
+  });
+  const waiting: {
+    resolve: (reply: Reply) => void;
+    reject: (error: Error) => void;
+  }[] = [];
+  let end: Error | null = null;
+  let closing = false;
+  let onFailure: (error: Error) => void;
+  const failed = new Promise<never>((_, reject) => (onFailure = reject));
+  const exited = new Promise<void>((resolve) => worker.once("exit", resolve));
+
+  worker.on("error", finish);
+  worker.on("exit", (code) =>
+    finish(new Error(`the database's thread has ended with code ${code}`)),
+  );
+
+  function finish(error: Error): void {
+    if (end) return;
+    end = error;
+    for (const { reject } of waiting.splice(0)) reject(error);
+    if (!closing) onFailure(error);
+  }
+
+  await Promise.race([
+    new Promise((resolve) => worker.once("message", resolve)),
+    failed,
+  ]);
+  worker.on("message", (reply: Reply) => waiting.shift()!.resolve(reply));
+
+  function request(asked: Request): Promise<Reply> {
+    if (end) return Promise.reject(end);
+    const moved = asked.kind === "exchange" ? [asked.bytes.buffer] : [];
+    worker.postMessage(asked, moved);
+    return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+  }
+
+  return {
+    request,
+    failed,
+    async close() {
+      closing = true;
+      request({ kind: "close" }).catch(() => {
+        // It was killed or dead: its end, awaited below, is all that matters now.
+      });
+      await exited;
+    },
+    kill() {
+      closing = true;
+      void worker.terminate();
+    },
+  };
+}

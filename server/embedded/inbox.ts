@@ -1,0 +1,94 @@
+/** The bytes that a client has sent, cut into the messages of the PostgreSQL wire protocol, version 3. */
+
+/** PostgreSQL itself takes up to 1 GiB; we hold a message in memory twice, and our own largest are below 1 MB. */
+export const messageLimitBytes = 64 * 1024 * 1024;
+
+export interface Message {
+  /** One letter, as the protocol names it: `Q` Query, `P` Parse, … */
+  type: string;
+  /** The whole message, its type and length included. */
+  bytes: Buffer;
+}
+
+export interface Inbox {
+  push(chunk: Buffer): void;
+  /** Bytes held, complete or not. */
+  size(): number;
+  /** Whether the next message has come whole. Throws when its length cannot be right. */
+  ready(): boolean;
+  /** The first packets of a connection have no type letter. Null while incomplete. */
+  takeUntyped(): Buffer | null;
+  /** The next message without taking it; null while incomplete. */
+  peek(): Message | null;
+  take(): void;
+  /** From here on messages carry a type letter. */
+  expectTyped(): void;
+}
+
+export function makeInbox(): Inbox {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let lengthAt = 0;
+
+  /** Joins chunks only for a header and for a complete message: joining at each arrival would be quadratic. */
+  function joined(): Buffer {
+    if (chunks.length !== 1) chunks = [Buffer.concat(chunks)];
+    return chunks[0]!;
+  }
+
+  function nextLength(): number | null {
+    const headerBytes = lengthAt + 4;
+    if (size < headerBytes) return null;
+    const first = chunks[0]!;
+    const header = first.length >= headerBytes ? first : joined();
+    const length = header.readUInt32BE(lengthAt);
+    if (length < 4 || length > messageLimitBytes) throw wrongLength(length);
+    return lengthAt + length;
+  }
+
+  function complete(): number | null {
+    const length = nextLength();
+    return length !== null && size >= length ? length : null;
+  }
+
+  function next(): Buffer | null {
+    const length = complete();
+    return length === null ? null : joined().subarray(0, length);
+  }
+
+  function drop(length: number): void {
+    const rest = joined().subarray(length);
+    chunks = rest.length > 0 ? [rest] : [];
+    size = rest.length;
+  }
+
+  return {
+    push(chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+    },
+    size: () => size,
+    ready: () => complete() !== null,
+    takeUntyped() {
+      const packet = next();
+      if (packet) drop(packet.length);
+      return packet;
+    },
+    peek() {
+      const bytes = next();
+      return bytes && { type: String.fromCharCode(bytes[0]!), bytes };
+    },
+    take() {
+      drop(next()!.length);
+    },
+    expectTyped() {
+      lengthAt = 1;
+    },
+  };
+}
+
+function wrongLength(length: number): Error {
+  return new Error(
+    `a message of 4 to ${messageLimitBytes} bytes was expected, one of ${length} was announced`,
+  );
+}

@@ -1,0 +1,67 @@
+/** The messages of the wire protocol that the host writes itself; all others pass between client and backend as they are. */
+
+const zero = Buffer.alloc(1);
+
+/** What a client is told in an ErrorResponse. `code` is an SQLSTATE; FATAL means that the connection ends. */
+export interface Complaint {
+  severity: "ERROR" | "FATAL";
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+export function errorResponse(complaint: Complaint): Buffer {
+  const { severity, code, message, hint } = complaint;
+  const fields = [`S${severity}`, `V${severity}`, `C${code}`, `M${message}`];
+  if (hint) fields.push(`H${hint}`);
+  return packet("E", ...fields.map(text), zero);
+}
+
+export function authenticationOk(): Buffer {
+  return packet("R", int32(0));
+}
+
+export function parameterStatus(name: string, value: string): Buffer {
+  return packet("S", text(name), text(value));
+}
+
+export function backendKeyData(client: number, secret: number): Buffer {
+  return packet("K", int32(client), int32(secret));
+}
+
+export function readyForQuery(): Buffer {
+  return packet("Z", Buffer.from("I"));
+}
+
+/** Says that 3.0 is all there is, and which protocol options are unknown. */
+export function negotiateProtocolVersion(options: string[]): Buffer {
+  return packet("v", int32(0), int32(options.length), ...options.map(text));
+}
+
+export function query(sql: string): Buffer {
+  return packet("Q", text(sql));
+}
+
+/** An unnamed statement without parameter types. */
+export function parse(sql: string): Buffer {
+  return packet("P", zero, text(sql), Buffer.alloc(2));
+}
+
+export function sync(): Buffer {
+  return packet("S");
+}
+
+function packet(type: string, ...parts: Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
+}
+
+function text(value: string): Buffer {
+  return Buffer.concat([Buffer.from(value), zero]);
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}

@@ -1,0 +1,85 @@
+import type { Complaint } from "./messages.js";
+import type { Message } from "./inbox.js";
+
+/**
+ * What the backend must not be given, because it would crash on it or answer
+ * it in a way that misleads: the complaint for the client, or null.
+ */
+export function refusalOf(message: Message): Complaint | null {
+  if (message.type !== "Q" && message.type !== "P") return null;
+  const body = message.bytes.subarray(5);
+  if (message.type === "Q") return refusalOfText(body);
+  if (body[0] !== 0) return namedStatement;
+  return refusalOfText(body.subarray(1));
+}
+
+function refusalOfText(body: Buffer): Complaint | null {
+  // Most texts are cleared by this search alone, which costs 0.2 ms for 1 MB.
+  const end = body.indexOf(0);
+  const sql = body.toString("latin1", 0, end < 0 ? body.length : end);
+  if (!/\b(?:stdin|listen)\b/i.test(sql)) return null;
+  for (const statement of statementsOf(sql)) {
+    if (/^copy\b.*\bfrom stdin\b/.test(statement)) return copyFromStdin;
+    if (/^listen\b/.test(statement)) return listen;
+  }
+  return null;
+}
+
+const copyFromStdin: Complaint = {
+  severity: "ERROR",
+  code: "0A000",
+  message: "COPY FROM STDIN is not supported by the embedded database",
+  hint: "Use INSERT … SELECT FROM unnest($1::…[], …), or a TimescaleDB server.",
+};
+
+const listen: Complaint = {
+  severity: "ERROR",
+  code: "0A000",
+  message:
+    "LISTEN is not supported by the embedded database: its clients share one session, and notifications would reach the wrong one",
+  hint: "Poll, or use a TimescaleDB server.",
+};
+
+const namedStatement: Complaint = {
+  severity: "ERROR",
+  code: "0A000",
+  message:
+    "named prepared statements are not supported by the embedded database: its clients share one session, and each other's names",
+  hint: "Turn prepared statements off in the client, as for a transaction pooler.",
+};
+
+/** Each alternative is one token of SQL; what none of them knows is a single character. */
+const token =
+  /\s+|--[^\n]*|(\/\*)|[eE]'(?:\\.|''|[^'\\])*'|'(?:''|[^'])*'|"(?:""|[^"])*"|(\$(?:[A-Za-z_\x80-\xff][\w\x80-\xff]*)?\$)|([A-Za-z_\x80-\xff][\w$\x80-\xff]*)|[^]/y;
+
+/** The unquoted words of each statement in lower case, joined by a space. Comments, literals and quoted names are left out. */
+function statementsOf(sql: string): string[] {
+  const statements: string[][] = [[]];
+  token.lastIndex = 0;
+  for (let found = token.exec(sql); found; found = token.exec(sql)) {
+    const [whole, comment, dollarTag, word] = found;
+    if (comment) token.lastIndex = endOfComment(sql, token.lastIndex);
+    else if (dollarTag)
+      token.lastIndex = endOfLiteral(sql, dollarTag, token.lastIndex);
+    else if (word) statements.at(-1)!.push(word.toLowerCase());
+    else if (whole === ";") statements.push([]);
+  }
+  return statements.map((words) => words.join(" "));
+}
+
+/** Comments nest in PostgreSQL. */
+function endOfComment(sql: string, start: number): number {
+  const edge = /\/\*|\*\//g;
+  edge.lastIndex = start;
+  for (let depth = 1; depth > 0;) {
+    const found = edge.exec(sql);
+    if (!found) return sql.length;
+    depth += found[0] === "/*" ? 1 : -1;
+  }
+  return edge.lastIndex;
+}
+
+function endOfLiteral(sql: string, tag: string, start: number): number {
+  const end = sql.indexOf(tag, start);
+  return end < 0 ? sql.length : end + tag.length;
+}

@@ -1,0 +1,139 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import type { Log } from "../log.js";
+import type { Backend } from "./backend.js";
+import { serveClient, type Client } from "./client.js";
+import { errorResponse, type Complaint } from "./messages.js";
+import { makeTurns, type Player } from "./turns.js";
+
+export interface ServiceOptions {
+  /** On 127.0.0.1; 0 takes a free one. */
+  port: number;
+  log: Log;
+  idleTransactionMs: number;
+  maxClients: number;
+}
+
+export interface Service {
+  port: number;
+  /** Rejects, once all clients have been told, when the backend has died. Never resolves. */
+  failed: Promise<never>;
+  /** Lets the statement under way end, rolls back what is open, closes the backend. */
+  close(): Promise<void>;
+}
+
+/** A close that takes longer than this ends like a kill, which loses nothing either. */
+const closeDeadlineMs = 20_000;
+const checkpointEveryMs = 5_000;
+
+/** The socket side: clients on loopback take turns with the backend. */
+export async function startService(
+  backend: Backend,
+  options: ServiceOptions,
+): Promise<Service> {
+  const { log, idleTransactionMs, maxClients } = options;
+  const turns = makeTurns(idleTransactionMs, fail);
+  const clients = new Set<Client>();
+  let accepted = 0;
+  let ending: Promise<void> | undefined;
+  let onFailure: (error: unknown) => void;
+  const failed = new Promise<never>((_, reject) => (onFailure = reject));
+  backend.failed.catch(fail);
+
+  const server = createServer(accept);
+  server.listen(options.port, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const checkpoints = repeatCheckpoints();
+
+  return { port, failed, close };
+
+  function accept(socket: Socket): void {
+    if (clients.size >= maxClients) return refuse(socket);
+    const number = ++accepted;
+    clients.add(
+      serveClient(socket, {
+        number,
+        backend,
+        turns,
+        log,
+        idleTransactionMs,
+        onGone: (client) => clients.delete(client),
+      }),
+    );
+  }
+
+  function refuse(socket: Socket): void {
+    socket.on("error", () => socket.destroy());
+    socket.end(errorResponse(tooManyClients(maxClients)));
+  }
+
+  /** A checkpoint stands in line like a client. */
+  function repeatCheckpoints(): NodeJS.Timeout {
+    let due = false;
+    const player: Player = {
+      ready: () => due,
+      async play() {
+        due = false;
+        await backend.request({ kind: "checkpoint" });
+        return "done";
+      },
+      idleTooLong() {
+        // It never keeps the backend.
+      },
+    };
+    return setInterval(() => {
+      due = true;
+      turns.wake(player);
+    }, checkpointEveryMs).unref();
+  }
+
+  /** Nothing is tried again here: a fresh process, or at least a fresh thread, is the only sound state. */
+  function fail(error: unknown): void {
+    if (ending) return;
+    ending = Promise.resolve();
+    log.error("the embedded database has crashed", { error });
+    server.close();
+    dismissAll(crashed);
+    onFailure(error);
+  }
+
+  function close(): Promise<void> {
+    ending ??= end();
+    return ending;
+  }
+
+  async function end(): Promise<void> {
+    const deadline = setTimeout(() => backend.kill(), closeDeadlineMs);
+    server.close();
+    await turns.stop();
+    dismissAll(shuttingDown);
+    await backend.close();
+    clearTimeout(deadline);
+  }
+
+  function dismissAll(reason: Complaint): void {
+    clearInterval(checkpoints);
+    for (const client of [...clients]) client.expel(reason);
+  }
+}
+
+const crashed: Complaint = {
+  severity: "FATAL",
+  code: "57P02",
+  message: "the database has crashed; connect again when it has been restarted",
+};
+
+const shuttingDown: Complaint = {
+  severity: "FATAL",
+  code: "57P01",
+  message: "the database is shutting down",
+};
+
+function tooManyClients(limit: number): Complaint {
+  return {
+    severity: "FATAL",
+    code: "53300",
+    message: `${limit} clients are connected already, which is the limit`,
+  };
+}

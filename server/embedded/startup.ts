@@ -1,0 +1,87 @@
+/** The first packet of a connection, which carries no type letter. */
+
+export type FirstPacket =
+  /** SSLRequest and GSSENCRequest: the client asks for encryption before it starts. */
+  | { kind: "encryption" }
+  | { kind: "cancel" }
+  | { kind: "startup"; startup: Startup };
+
+export interface Startup {
+  user: string;
+  /** Settings for the session, by name: `application_name`, `client_encoding`, …, those of `options` included. */
+  settings: Record<string, string>;
+  /** Whether a minor version above 3.0 is asked for. */
+  newer: boolean;
+  /** Names of protocol options (`_pq_.…`), of which we know none. */
+  protocolOptions: string[];
+}
+
+const cancelRequest = 80877102;
+const encryptionRequests = [80877103, 80877104];
+
+/** Throws when the packet is none of the protocol, version 3. */
+export function readFirstPacket(packet: Buffer): FirstPacket {
+  if (packet.length < 8)
+    throw new Error(
+      `a start-up packet of 8 bytes or more was expected, ${packet.length} came`,
+    );
+  const code = packet.readInt32BE(4);
+  if (encryptionRequests.includes(code)) return { kind: "encryption" };
+  if (code === cancelRequest) return { kind: "cancel" };
+  if (code >> 16 !== 3)
+    throw new Error(
+      `protocol version 3 was expected, version ${code >> 16}.${code & 0xffff} came`,
+    );
+  const parameters = readParameters(packet.toString("utf8", 8));
+  return {
+    kind: "startup",
+    startup: { ...split(parameters), newer: (code & 0xffff) > 0 },
+  };
+}
+
+function readParameters(body: string): Map<string, string> {
+  const words = body.split("\0");
+  const parameters = new Map<string, string>();
+  for (let i = 0; i + 1 < words.length && words[i] !== ""; i += 2)
+    parameters.set(words[i]!, words[i + 1]!);
+  return parameters;
+}
+
+/** The database's name is ignored: there is one. */
+function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
+  const {
+    user = "",
+    database,
+    options,
+    replication,
+    ...settings
+  } = Object.fromEntries(parameters);
+  void database;
+  if (replication && !/^(false|off|no|0)$/i.test(replication))
+    throw new Error("the embedded database does not do replication");
+  const names = Object.keys(settings);
+  const protocolOptions = names.filter((name) => name.startsWith("_pq_."));
+  for (const name of protocolOptions) delete settings[name];
+  return {
+    user,
+    settings: { ...readOptions(options ?? ""), ...settings },
+    protocolOptions,
+  };
+}
+
+/** `-c name=value`, `-cname=value` and `--name=value`, as PGOPTIONS has them; a backslash keeps a space within a value. */
+function readOptions(options: string): Record<string, string> {
+  const words = options.match(/(?:\\.|\S)+/g) ?? [];
+  const plain = words.map((word) => word.replace(/\\(.)/g, "$1"));
+  const settings: Record<string, string> = {};
+  for (let i = 0; i < plain.length; i++) {
+    const word = plain[i] === "-c" ? `-c${plain[++i] ?? ""}` : plain[i]!;
+    const found = /^(?:-c|--)([^=]+)=(.*)$/s.exec(word);
+    if (!found)
+      throw new Error(
+        `options of the form "-c name=value" were expected, "${word}" came`,
+      );
+    settings[found[1]!.replaceAll("-", "_")] = found[2]!;
+  }
+  return settings;
+}

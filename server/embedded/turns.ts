@@ -1,0 +1,97 @@
+/**
+ * Who has the backend. There is one, and it is one player's at a time: from
+ * the first message of an exchange to the end of it, or of the transaction it
+ * stands in. The others wait in the order in which they came.
+ */
+
+export interface Player {
+  /** Whether it has something for the backend now. */
+  ready(): boolean;
+  /** Does one exchange, or as much of it as has come; answers whether it must keep the backend. */
+  play(): Promise<"keeps" | "done">;
+  /** It has kept the backend for too long without being ready: it must leave. */
+  idleTooLong(): void;
+}
+
+export interface Turns {
+  /** To be called whenever the player may have become ready. */
+  wake(player: Player): void;
+  /** The player will not come again. What it does now is done to its end, then the next one has the backend. */
+  leave(player: Player): void;
+  /** Lets the exchange that is under way end, and no other begin. */
+  stop(): Promise<void>;
+}
+
+/**
+ * @param idleMs how long a player that is not ready may keep the backend
+ * @param onFailure what `play` rejected with; there are no more turns then
+ */
+export function makeTurns(
+  idleMs: number,
+  onFailure: (error: unknown) => void,
+): Turns {
+  const waiting: Player[] = [];
+  let holder: Player | undefined;
+  let advancing = false;
+  let ended = Promise.resolve();
+  let stopped = false;
+  let idle: NodeJS.Timeout | undefined;
+
+  function start(): void {
+    if (advancing || stopped) return;
+    advancing = true;
+    clearTimeout(idle);
+    ended = advance().catch(fail);
+  }
+
+  async function advance(): Promise<void> {
+    while (!stopped) {
+      holder ??= nextReady();
+      if (!holder?.ready()) break;
+      await playOnce(holder);
+    }
+    advancing = false;
+    if (holder && !stopped) idle = setTimeout(endIdling, idleMs);
+  }
+
+  function nextReady(): Player | undefined {
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      if (next.ready()) return next;
+    return undefined;
+  }
+
+  async function playOnce(player: Player): Promise<void> {
+    const outcome = await player.play();
+    if (holder !== player || outcome === "keeps") return;
+    holder = undefined;
+    if (player.ready()) waiting.push(player);
+  }
+
+  function endIdling(): void {
+    holder?.idleTooLong();
+  }
+
+  function fail(error: unknown): void {
+    stopped = true;
+    onFailure(error);
+  }
+
+  return {
+    wake(player) {
+      if (player !== holder && !waiting.includes(player)) waiting.push(player);
+      start();
+    },
+    leave(player) {
+      const place = waiting.indexOf(player);
+      if (place >= 0) waiting.splice(place, 1);
+      if (holder !== player) return;
+      holder = undefined;
+      start();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(idle);
+      await ended;
+    },
+  };
+}
