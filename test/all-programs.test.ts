@@ -1,7 +1,7 @@
 import t from "tap";
 
-import { startAll } from "../server/all-programs.js";
-import { readSettings } from "../server/settings.js";
+import { startDatabase, startServices } from "../server/all-programs.js";
+import { readSettings, type Settings } from "../server/settings.js";
 import type { Supervisor } from "../server/supervisor.js";
 
 const regions = ["eu-central", "us-east"];
@@ -75,6 +75,19 @@ void t.test("changed settings reach every program", async (t) => {
   await startAll(supervisor, readSettings({}), regions, changes);
   for (const { does, env } of asked) t.match(env, changes, does);
 });
+
+async function startAll(
+  supervisor: Supervisor,
+  settings: Settings,
+  regions: string[],
+  changes = {},
+) {
+  const database = await startDatabase(supervisor, settings, changes);
+  return {
+    ...database,
+    ...(await startServices(supervisor, settings, regions, database.changes)),
+  };
+}
 
 function recorder() {
   const asked: { does: string; env: Record<string, string | undefined> }[] = [];

@@ -1,10 +1,11 @@
-import { startAll, type Addresses } from "../all-programs.js";
+import { startDatabase, startServices } from "../all-programs.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { loadRegistry } from "../registry.js";
 import { readSettings, type Settings } from "../settings.js";
 import { makeSupervisor } from "../supervisor.js";
 import { UserError } from "../user-error.js";
+import { welcome } from "../welcome.js";
 
 export const help = `Starts the database (unless DATABASE_URL names one), brings its schema up to date, and runs core, web and a
 probe for each of REGIONS as processes of their own. One that dies is started again. SIGTERM or Ctrl-C stops all
@@ -17,9 +18,15 @@ export async function run(): Promise<void> {
   await runUntilStopped(log, async (life) => {
     const supervisor = makeSupervisor({ log });
     life.onClose("programs", supervisor.close);
-    const addresses = await startAll(supervisor, settings, regions);
-    process.stdout.write(welcome(addresses));
-    return addresses.web ?? undefined;
+    const { embedded, changes } = await startDatabase(supervisor, settings);
+    const services = await startServices(
+      supervisor,
+      settings,
+      regions,
+      changes,
+    );
+    process.stdout.write(welcome(embedded, services));
+    return services.web;
   });
 }
 
@@ -32,19 +39,4 @@ async function regionsOf({ registry, regions }: Settings): Promise<string[]> {
       `REGIONS: the registry has no ${unknown.join(", ")}, it has ${known.join(", ")}; correct REGIONS, or unset it for all`,
     );
   return [...(regions ?? known)];
-}
-
-export function welcome({ embedded, web, core, probes }: Addresses): string {
-  const rows = [
-    ["board", `${web}/v1/status`],
-    ["readiness", `${web}/readyz`],
-    ["health of core", `${core}/healthz`],
-    ...[...probes].map(([region, url]) => [
-      `health of probe ${region}`,
-      `${url}/healthz`,
-    ]),
-    ["database", `psql "${embedded ?? "$DATABASE_URL"}"`],
-  ] as const;
-  const lines = rows.map(([what, where]) => `  ${what.padEnd(30)}${where}\n`);
-  return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n\n`;
 }
