@@ -1,4 +1,4 @@
-/** Starts every program of the service, in the order in which they stand on each other. */
+/** Every program of the service, started in the order in which they stand on each other. */
 
 import type { Program } from "./child.js";
 import { packagedFile } from "./package.js";
@@ -11,47 +11,64 @@ import type { Supervisor } from "./supervisor.js";
 
 type Changes = Partial<Record<SettingName, string>>;
 
+export interface Database {
+  /** Where the embedded database answers; null where `DATABASE_URL` names a server, which is not ours. */
+  embedded: string | null;
+  /** The settings with which the other programs find it. */
+  changes: Changes;
+}
+
 /** Where they answer, as they said themselves. */
 export interface Addresses {
-  /** Null where `DATABASE_URL` names a server: it is not ours. */
-  embedded: string | null;
-  web: string | null;
   core: string | null;
+  web: string | null;
   /** By region. */
   probes: Map<string, string | null>;
 }
 
-/** @param changes settings that differ from the environment, for all programs */
-export async function startAll(
+/**
+ * The database, its schema up to date.
+ *
+ * @param changes settings that differ from the environment
+ */
+export async function startDatabase(
+  supervisor: Supervisor,
+  { databaseUrl }: Settings,
+  changes: Changes = {},
+): Promise<Database> {
+  const embedded =
+    databaseUrl === null
+      ? await supervisor.start(program("database", changes))
+      : null;
+  const found =
+    embedded === null ? changes : { ...changes, DATABASE_URL: embedded };
+  await supervisor.run(program("migrate", found));
+  return { embedded, changes: found };
+}
+
+/** The programs that stand on the database. */
+export async function startServices(
   supervisor: Supervisor,
   settings: Settings,
   regions: readonly string[],
-  changes: Changes = {},
+  changes: Changes,
 ): Promise<Addresses> {
-  const embedded =
-    settings.databaseUrl === null
-      ? await supervisor.start(program("database", changes))
-      : null;
-  const all =
-    embedded === null ? changes : { ...changes, DATABASE_URL: embedded };
-  await supervisor.run(program("migrate", all));
-
   const ports = healthPorts(settings.healthPort, regions.length + 1);
   const [corePort, ...probePorts] = ports;
   const core = await supervisor.start(
-    program("core", { ...all, HEALTH_PORT: corePort }),
+    program("core", { ...changes, HEALTH_PORT: corePort }),
   );
-  const web = await supervisor.start(program("web", all));
+  const web = await supervisor.start(program("web", changes));
   const probes = await Promise.all(
     regions.map(async (REGION, i) => {
-      const own = { ...all, REGION, HEALTH_PORT: probePorts[i] };
+      const own = { ...changes, REGION, HEALTH_PORT: probePorts[i] };
       const address = await supervisor.start(
         program("probe", own, `probe ${REGION}`),
       );
       return [REGION, address] as const;
     }),
   );
-  return { embedded, web, core, probes: new Map(probes) };
+  return { core, web, probes: new Map(probes) };
 }
 
 export function program(

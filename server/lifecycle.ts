@@ -40,14 +40,14 @@ const closeWithinMs = 10_000;
  */
 export async function runUntilStopped(
   log: Log,
-  start: (life: Life) => Promise<string | void>,
+  start: (life: Life) => Promise<string | null | void>,
   deadlineMs = closeWithinMs,
 ): Promise<never> {
   async function serve(life: Life): Promise<never> {
     setInterval(() => {}, 2 ** 30); // holds the process: a pending promise alone does not
-    const address = await start(life);
-    log.info("ready", { address });
-    await tellSupervisor({ ready: address ?? null });
+    const address = (await start(life)) ?? null;
+    log.info("ready", address === null ? {} : { address });
+    await tellSupervisor({ ready: address });
     return new Promise(() => {});
   }
   return live(log, serve, deadlineMs, () => exitCodes.done);

@@ -125,7 +125,7 @@ void t.test(
   async (t) => {
     const script = supervise(
       t,
-      `await supervise({ stopWithinMs: 1000 }, async (it) => {
+      `await supervise({ stopWithinMs: 2000 }, async (it) => {
        await it.start(polite("database"));
        await it.start(child("stubborn", \`
          process.on("SIGTERM", () => console.log("stubborn shrugs"));

@@ -1,0 +1,47 @@
+# Each target installs and builds what it needs first. Settings (README.md lists
+# them) are environment variables: `make start PORT=9000` sets one.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo start test bench build lint format clean
+
+BIN := node_modules/.bin
+VENUEWATCH := node --enable-source-maps dist/server/cli.js
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## run everything on this machine against simulated venues, with ninety days of history
+	$(VENUEWATCH) demo
+
+start: build ## run everything against the real venues of registry.json
+	$(VENUEWATCH) up
+
+test: lint build ## run the linter, the formatter's check, the compiler and all tests
+	@echo "== tests"
+	@node --enable-source-maps dist/test/run.js
+
+bench: build ## run the benchmarks
+	node --enable-source-maps dist/bench/run.js
+
+build: node_modules/.installed ## compile into dist/
+	@echo "== compile into dist/"
+	@$(BIN)/tsc --build
+
+lint: node_modules/.installed ## check with the linter and the formatter
+	@echo "== lint"
+	@$(BIN)/eslint .
+	@echo "== format"
+	@$(BIN)/prettier --check .
+
+format: node_modules/.installed ## let the formatter rewrite the files
+	$(BIN)/prettier --write .
+
+clean: ## remove what was compiled and what tests left; data/ stays
+	rm -rf dist .tap
+
+# `npm ci` takes exactly what the lockfile names. It empties node_modules first,
+# so the stamp inside it is there only when the installation was completed.
+node_modules/.installed: package.json package-lock.json
+	@echo "== install packages (npm ci)"
+	@npm ci --no-audit --no-fund
+	@touch $@

@@ -1,0 +1,42 @@
+import { startDatabase, startServices } from "../all-programs.js";
+import { runUntilStopped } from "../lifecycle.js";
+import { makeLog } from "../log.js";
+import { loadRegistry } from "../registry.js";
+import { readSettings, type Settings } from "../settings.js";
+import { makeSupervisor } from "../supervisor.js";
+import { UserError } from "../user-error.js";
+import { welcome } from "../welcome.js";
+
+export const help = `Starts the database (unless DATABASE_URL names one), brings its schema up to date, and runs core, web and a
+probe for each of REGIONS as processes of their own. One that dies is started again. SIGTERM or Ctrl-C stops all
+of them, last started first, within ten seconds.`;
+
+export async function run(): Promise<void> {
+  const settings = readSettings();
+  const regions = await regionsOf(settings);
+  const log = makeLog("up", settings.logLevel);
+  await runUntilStopped(log, async (life) => {
+    const supervisor = makeSupervisor({ log });
+    life.onClose("programs", supervisor.close);
+    const { embedded, changes } = await startDatabase(supervisor, settings);
+    const services = await startServices(
+      supervisor,
+      settings,
+      regions,
+      changes,
+    );
+    process.stdout.write(welcome(embedded, services));
+    return services.web;
+  });
+}
+
+/** @throws UserError for a region that the registry does not have */
+async function regionsOf({ registry, regions }: Settings): Promise<string[]> {
+  const known = (await loadRegistry(registry)).regions.map(({ id }) => id);
+  const unknown = regions?.filter((region) => !known.includes(region)) ?? [];
+  if (unknown.length > 0)
+    throw new UserError(
+      `REGIONS: the registry has no ${unknown.join(", ")}, it has ${known.join(", ")}; correct REGIONS, or unset it for all`,
+    );
+  return [...(regions ?? known)];
+}

@@ -1,0 +1,45 @@
+/** Why a database cannot be used, where the user can put that right. */
+
+import { UserError } from "./user-error.js";
+
+/**
+ * The sentence for an error of connecting, or null where the error is of another kind.
+ *
+ * @param error as `pg` gives it
+ * @param url the address that was tried; its password is not shown
+ */
+export function databaseFault(error: unknown, url: string): UserError | null {
+  const { code, message } = error as { code?: string; message?: string };
+  const key = message === "timeout expired" ? "ETIMEDOUT" : code;
+  const advice = key === undefined ? undefined : advices[key];
+  if (advice === undefined) return null;
+  return new UserError(
+    `the database ${placeOf(url)} cannot be used (${key}): ${advice}`,
+    { cause: error },
+  );
+}
+
+/** By errno or SQLSTATE. */
+const advices: Record<string, string> = {
+  ECONNREFUSED: "nothing listens there; start it, or correct DATABASE_URL",
+  ECONNRESET:
+    "what listens there hung up; correct DATABASE_URL if it is no PostgreSQL server",
+  ENOTFOUND: "there is no such host; correct DATABASE_URL",
+  EAI_AGAIN:
+    "the host's name does not resolve now; look after the resolver, or correct DATABASE_URL",
+  EHOSTUNREACH: "no route leads there; look after the network",
+  ENETUNREACH: "no route leads there; look after the network",
+  ETIMEDOUT:
+    "it does not answer; look after the network and its firewalls, or correct DATABASE_URL",
+  "28P01": "it refuses the password; correct DATABASE_URL",
+  "28000": "it refuses the user; correct DATABASE_URL, or let the user in",
+  "3D000":
+    "it has no database of that name; create it, or correct DATABASE_URL",
+  "53300": "it has no connection left; raise its max_connections",
+  "57P03": "it is starting up or shutting down; try again in a moment",
+};
+
+function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
+}

@@ -1,0 +1,21 @@
+/** What a user reads when everything is up: where to look. */
+
+import type { Addresses } from "./all-programs.js";
+
+export function welcome(
+  embedded: string | null,
+  { web, core, probes }: Addresses,
+): string {
+  const rows = [
+    ["board", `${web}/v1/status`],
+    ["readiness", `${web}/readyz`],
+    ["health of core", `${core}/healthz`],
+    ...[...probes].map(([region, url]) => [
+      `health of probe ${region}`,
+      `${url}/healthz`,
+    ]),
+    ["database", `psql "${embedded ?? "$DATABASE_URL"}"`],
+  ] as const;
+  const lines = rows.map(([what, where]) => `  ${what.padEnd(30)}${where}\n`);
+  return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n\n`;
+}

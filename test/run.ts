@@ -1,0 +1,52 @@
+/**
+ * Runs all tests by tap, and ends with a plain line of tap's own count:
+ * `N passed, N failed`. What is run is told by the sources: dist/ may still
+ * hold the compiled test of a source that is gone.
+ */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+
+import { packagedFile } from "../server/package.js";
+
+const root = packagedFile("");
+const report = ".tap/report.tap";
+
+process.exitCode = await runTap(compiledTests());
+console.log(countIn(readFileSync(`${root}/${report}`, "utf8")));
+
+function compiledTests(): string[] {
+  return readdirSync(`${root}/test`, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .sort()
+    .map((path) => `dist/test/${path.replace(/\.ts$/, ".js")}`);
+}
+
+/** @returns tap's exit code; 1 where a signal ended it */
+async function runTap(tests: string[]): Promise<number> {
+  rmSync(`${root}/${report}`, { force: true });
+  mkdirSync(`${root}/.tap`, { recursive: true });
+  const tap = spawn(
+    "node_modules/.bin/tap",
+    [`--output-file=${report}`, ...tests],
+    {
+      cwd: root,
+      stdio: "inherit",
+    },
+  );
+  const [code] = (await once(tap, "close")) as [number | null];
+  return code ?? 1;
+}
+
+/** From tap's last comment: `# { total: 9, pass: 5, fail: 3, skip: 1 }`. Kinds that did not occur are left out there. */
+function countIn(tap: string): string {
+  const summary = /^# \{ total: .*\}$/m.exec(tap)?.[0];
+  if (summary === undefined)
+    throw new Error(`tap wrote no summary into ${report}: it was cut short`);
+  const of = (kind: string) =>
+    Number(new RegExp(` ${kind}: (\\d+)`).exec(summary)?.[1] ?? 0);
+  const skipped = of("skip") + of("todo");
+  if (skipped > 0) console.log(`${skipped} skipped or to do`);
+  return `${of("pass")} passed, ${of("fail")} failed`;
+}
