@@ -6,12 +6,8 @@
  */
 import { createServer } from "node:http";
 import type { Registry, Venue } from "../../server/registry.js";
-import {
-  checkFaults,
-  faultOf,
-  nextChange,
-  type ScriptedFault,
-} from "./faults.js";
+import { checkFaults } from "./fault-check.js";
+import { faultOf, nextChange, type ScriptedFault } from "./faults.js";
 import { latencyMs, type Latency } from "./latency.js";
 import { startListener, type Listener } from "./listener.js";
 import { loopbackRegistry } from "./loopback.js";
