@@ -1,0 +1,64 @@
+/** The rules by which venues tell a living client from a dead one. Times are the venue's. */
+import type { Session, Timer } from "./player.js";
+
+/** Pings by protocol; a client that leaves a ping unanswered for `pongWithinMs` is dropped. */
+export function pingOrDrop(
+  session: Session,
+  everyMs: number,
+  pongWithinMs: number,
+): void {
+  let awaited: Timer | null = null;
+  session.ws.on("pong", pongCame);
+  session.every(everyMs, pingNow);
+
+  function pingNow() {
+    session.ping();
+    awaited ??= session.after(pongWithinMs, () =>
+      session.drop(`no pong within ${pongWithinMs} ms of a ping`, null),
+    );
+  }
+  function pongCame() {
+    awaited?.cancel();
+    awaited = null;
+  }
+}
+
+/** Pings by protocol; a missing pong is noted, for no document says that this venue drops such a client. */
+export function pingOrNote(session: Session, everyMs: number): void {
+  let awaited = false;
+  session.ws.on("pong", () => (awaited = false));
+  session.every(everyMs, pingNow);
+
+  function pingNow() {
+    if (awaited) session.note(`no pong within ${everyMs} ms of a ping`);
+    awaited = true;
+    session.ping();
+  }
+}
+
+/** Drops the client unless the returned function is called again and again within `withinMs`. */
+export function dropAfter(
+  session: Session,
+  withinMs: number,
+  missed: string,
+  code: number | null,
+  reason?: string,
+): () => void {
+  const timer = session.after(withinMs, () =>
+    session.drop(`${missed} for ${withinMs} ms`, code, reason),
+  );
+  return () => timer.refresh();
+}
+
+/** Drops a client that sends more frames in a second than the venue allows; pings and pongs count. */
+export function limitFrames(session: Session, perSecond: number): void {
+  let frames = 0;
+  for (const event of ["message", "ping", "pong"]) session.ws.on(event, count);
+  session.every(1000, () => (frames = 0));
+
+  function count() {
+    frames += 1;
+    if (frames === perSecond + 1)
+      session.drop(`more than ${perSecond} frames in a second`, 1008);
+  }
+}

@@ -1,0 +1,68 @@
+/** The registry as the world's clients see it: every address leads to the world, every time runs on its scale. */
+import type { KeepAlive, Registry, Venue } from "../../server/registry.js";
+
+/**
+ * @param portOf the port on 127.0.0.1 that plays a venue
+ * @param timeScale the keep-alive times are divided by it
+ */
+export function loopbackRegistry(
+  registry: Registry,
+  portOf: (venue: string) => number,
+  timeScale: number,
+): Registry {
+  return {
+    ...registry,
+    venues: registry.venues.map((venue) =>
+      loopbackVenue(venue, portOf(venue.id), timeScale),
+    ),
+  };
+}
+
+function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
+  const { socket, official } = venue;
+  const scaled = (ms: number | null) => ms && ms / timeScale;
+  return {
+    ...venue,
+    rest: venue.rest.map((endpoint) => ({
+      ...endpoint,
+      url: loopbackUrl(endpoint.url, port),
+    })),
+    socket: socket && {
+      ...socket,
+      url: loopbackUrl(socket.url, port),
+      keepAlive: {
+        ...socket.keepAlive,
+        send: scaledSend(socket.keepAlive.send, timeScale),
+        replyWithinMs: scaled(socket.keepAlive.replyWithinMs),
+        deadAfterMs: scaled(socket.keepAlive.deadAfterMs),
+      },
+      maxConnectionMs: scaled(socket.maxConnectionMs),
+      streams: socket.streams.map((stream) =>
+        stream.url ? { ...stream, url: loopbackUrl(stream.url, port) } : stream,
+      ),
+    },
+    official: official && {
+      ...official,
+      api: official.api && loopbackUrl(official.api, port),
+    },
+  };
+}
+
+function scaledSend(send: KeepAlive["send"], timeScale: number) {
+  return "everyMs" in send
+    ? { ...send, everyMs: send.everyMs / timeScale }
+    : send;
+}
+
+/** `wss://host:9443/a?b` becomes `ws://127.0.0.1:<port>/host:9443/a?b`: one listener plays all hosts of a venue. */
+function loopbackUrl(url: string, port: number): string {
+  const { protocol } = new URL(url);
+  const scheme = protocol === "wss:" || protocol === "ws:" ? "ws" : "http";
+  return `${scheme}://127.0.0.1:${port}${worldPath(url)}`;
+}
+
+/** The request target under which the world plays a real address. */
+export function worldPath(url: string): string {
+  const { host, pathname, search } = new URL(url);
+  return `/${host}${pathname}${search}`;
+}

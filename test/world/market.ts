@@ -1,0 +1,68 @@
+/** The market that every venue of the world quotes: one price, walking about. */
+
+export interface Tick {
+  /** Rises with every tick: trade ids, sequences, update ids. */
+  id: number;
+  /** The instant of the event by the venue's clock, Unix milliseconds. */
+  ms: number;
+  last: number;
+  bid: number;
+  ask: number;
+  size: number;
+  side: "buy" | "sell";
+}
+
+export interface Market {
+  /** @param ageMs how long ago the event happened */
+  tick(ageMs?: number): Tick;
+}
+
+export function makeMarket(now: () => Date): Market {
+  let id = 1_000_000;
+  let last = 64_000;
+  return {
+    tick(ageMs = 0) {
+      id += 1;
+      last = walked(last);
+      return {
+        id,
+        ms: now().getTime() - Math.round(ageMs),
+        last,
+        bid: last - 0.5,
+        ask: last + 0.5,
+        size: rounded(0.01 + Math.random()),
+        side: Math.random() < 0.5 ? "buy" : "sell",
+      };
+    },
+  };
+}
+
+/** A small step, drawn back to 64,000 so that a world that runs for weeks keeps a plausible price. */
+function walked(price: number): number {
+  return rounded(
+    price + (Math.random() - 0.5) * 4 + (64_000 - price) * 0.001,
+    2,
+  );
+}
+
+function rounded(value: number, digits = 5): number {
+  return Number(value.toFixed(digits));
+}
+
+/** `count` levels of a book, best first, as the strings [price, quantity] that most venues send. */
+export function levels(tick: Tick, side: "bids" | "asks", count: number) {
+  const [best, step] = side === "bids" ? [tick.bid, -0.5] : [tick.ask, 0.5];
+  return Array.from({ length: count }, (_, level): [string, string] => [
+    (best + step * level).toFixed(2),
+    (tick.size + level / 10).toFixed(5),
+  ]);
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Unix nanoseconds as text: as a JSON number they would not be exact. */
+export function nanoseconds(ms: number): string {
+  return `${ms}000000`;
+}

@@ -1,0 +1,154 @@
+/** One client's socket at one venue: control frames, data at the rate of the registry, deadlines on the venue's clock. */
+import type { RawData, WebSocket } from "ws";
+import type { Conversation, FrameMaker, Session, Timer } from "./player.js";
+import type { Stage } from "./stage.js";
+
+/** A client that does not read gets nothing more until it does. */
+const maxBufferedBytes = 1_048_576;
+
+/** setTimeout takes no more; the world's venues forget rules that bite later than in 24 days. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Lets the venue's player talk to the client until the socket ends. */
+export function startSession(
+  stage: Stage,
+  ws: WebSocket,
+  region: string | null,
+): void {
+  const { market, timeScale, venue, player } = stage;
+  const rules = player.socket;
+  if (!rules) throw new Error(`the world has no socket player for ${venue.id}`);
+  const timers = new Set<NodeJS.Timeout>();
+  const pushListeners: (() => void)[] = [];
+  const playing = new Set<string>();
+  const ageMs = stage.latencyMs(region);
+  const session: Session = {
+    ws,
+    tick: () => market.tick(ageMs),
+    say: (frame) => send(JSON.stringify(frame), rules.binary ?? false),
+    sayText: (text) => send(text, false),
+    ping: () => isDead() || ws.ping(),
+    play,
+    onPush: (listener) => pushListeners.push(listener),
+    after,
+    every,
+    drop,
+    note: (missed) => stage.violated(missed, region, false),
+  };
+  ws.on("ping", (payload) => isDead() || ws.pong(payload));
+  ws.on("error", onError);
+  ws.on("close", stop);
+  limitLifetime();
+  const conversation = rules.converse(session);
+  ws.on("message", (data) => receive(conversation, textOf(data)));
+
+  function receive(conversation: Conversation, frame: string) {
+    try {
+      if (frame.startsWith("{") || frame.startsWith("["))
+        conversation.message(JSON.parse(frame));
+      else if (conversation.text) conversation.text(frame);
+      else throw new Error("expected JSON");
+    } catch (error) {
+      const { message } = error as Error;
+      session.note(`sent what is not understood, ${frame}: ${message}`);
+    }
+  }
+
+  function play(name: string, data: FrameMaker, first?: FrameMaker) {
+    if (playing.has(name)) return;
+    playing.add(name);
+    stage.count(`ws:${name}`, region);
+    if (first) push(name, first);
+    const gapMs = gapOf(name, stage) / timeScale;
+    let timer = next();
+
+    function next() {
+      return later(gapMs * (0.5 + Math.random()), () => {
+        timers.delete(timer);
+        push(name, data);
+        timer = next();
+      });
+    }
+  }
+
+  function push(name: string, make: FrameMaker) {
+    if (stage.faultOf(`ws:${name}`, region, ["silent"])) return;
+    if (ws.bufferedAmount > maxBufferedBytes) return;
+    session.say(make(session.tick()));
+    for (const listener of pushListeners) listener();
+  }
+
+  function send(text: string, binary: boolean) {
+    if (ws.readyState === ws.OPEN && !isDead())
+      ws.send(binary ? Buffer.from(text) : text, { binary });
+  }
+
+  function isDead() {
+    return stage.faultOf("ws:conn", region, ["dead-socket"]) !== undefined;
+  }
+
+  function drop(missed: string, code: number | null, reason?: string) {
+    // What the client missed while this side was dead is not its fault.
+    if (isDead()) return;
+    stage.violated(missed, region, true);
+    if (code === null) ws.terminate();
+    else ws.close(code, reason);
+    stop();
+  }
+
+  function onError(error: Error & { code?: string }) {
+    if (error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH")
+      stage.violated("sent a frame that is too long", region, true);
+  }
+
+  function limitLifetime() {
+    const lifetimeMs = venue.socket?.maxConnectionMs;
+    if (lifetimeMs)
+      after(lifetimeMs, () =>
+        drop(`a connection older than ${lifetimeMs} ms`, 1000),
+      );
+  }
+
+  function after(ms: number, run: () => void): Timer {
+    const timer = later(ms / timeScale, run);
+    return { refresh: () => timer.refresh(), cancel: () => forget(timer) };
+  }
+
+  function every(ms: number, run: () => void) {
+    timers.add(setInterval(run, ms / timeScale));
+  }
+
+  function later(ms: number, run: () => void) {
+    const timer = setTimeout(run, Math.min(ms, longestTimerMs));
+    timers.add(timer);
+    return timer;
+  }
+
+  function forget(timer: NodeJS.Timeout) {
+    clearTimeout(timer);
+    timers.delete(timer);
+  }
+
+  function stop() {
+    for (const timer of timers) clearTimeout(timer);
+    timers.clear();
+  }
+}
+
+/**
+ * Mean gap between the frames of a stream. However low the cap, streams stay
+ * well below the silence that would count as a stall or as a dead socket.
+ */
+function gapOf(name: string, { venue, messagesPerMinuteCap }: Stage): number {
+  const stream = venue.socket?.streams.find((one) => one.name === name);
+  if (!stream) return 1000;
+  return Math.min(
+    60_000 / Math.min(stream.typicalPerMinute, messagesPerMinuteCap),
+    stream.stall.afterMs / 4,
+    (venue.socket?.keepAlive.deadAfterMs ?? Infinity) / 4,
+  );
+}
+
+function textOf(data: RawData): string {
+  return (data as Buffer).toString("utf8");
+}

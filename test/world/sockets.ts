@@ -1,0 +1,107 @@
+/** One venue's WebSocket side: upgrades, the faults that befall connections, and the sessions that live. */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { WebSocketServer, type WebSocket } from "ws";
+import type { ScriptedFault } from "./faults.js";
+import { worldPath } from "./loopback.js";
+import { startSession } from "./session.js";
+import { regionOf, type Stage } from "./stage.js";
+
+export interface Sockets {
+  onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+  /** Applies to the open sockets what has begun since. */
+  faultsChanged(): void;
+  /** @param region undefined: all */
+  open(region?: string | null): number;
+}
+
+export function serveSockets(stage: Stage): Sockets {
+  const { venue, player } = stage;
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    // The session answers: a dead socket gives no pong.
+    autoPong: false,
+    maxPayload: player.socket?.maxClientFrameBytes ?? 65_536,
+  });
+  const live = new Map<WebSocket, { raw: Socket; region: string | null }>();
+  return { onUpgrade, faultsChanged, open };
+
+  function onUpgrade(request: IncomingMessage, raw: Socket, head: Buffer) {
+    // A client that goes away in mid-handshake is its own business.
+    raw.on("error", () => raw.destroy());
+    if (!isSocketPath(request.url)) return refuse(raw, 404);
+    const region = regionOf(request);
+    stage.count("ws:conn", region);
+    const fault = stage.faultOf("ws:conn", region);
+    if (fault?.kind === "timeout") return leaveWaiting(raw);
+    const waitMs =
+      stage.latencyMs(region) +
+      (fault?.kind === "slow" ? (fault.latencyMs ?? 3000) : 0);
+    if (waitMs === 0) return decide();
+    const timer = setTimeout(decide, waitMs);
+    raw.once("close", () => clearTimeout(timer));
+
+    function decide() {
+      if (fault && refusal(raw, fault)) return;
+      server.handleUpgrade(request, raw, head, (ws) => opened(ws, raw, region));
+    }
+  }
+
+  function opened(ws: WebSocket, raw: Socket, region: string | null) {
+    live.set(ws, { raw, region });
+    ws.once("close", () => live.delete(ws));
+    startSession(stage, ws, region);
+    befall(ws, raw, region);
+  }
+
+  function faultsChanged() {
+    for (const [ws, { raw, region }] of live) befall(ws, raw, region);
+  }
+
+  function befall(ws: WebSocket, raw: Socket, region: string | null) {
+    const fault = stage.faultOf("ws:conn", region, ["socket-closed", "reset"]);
+    if (fault?.kind === "socket-closed") ws.close(fault.closeCode ?? 1012);
+    else if (fault) raw.resetAndDestroy();
+  }
+
+  function open(region?: string | null) {
+    return [...live.values()].filter(
+      (one) => region === undefined || one.region === region,
+    ).length;
+  }
+
+  function isSocketPath(path: string | undefined): boolean {
+    const urls = venue.socket
+      ? [venue.socket.url, ...venue.socket.streams.map(({ url }) => url)]
+      : [];
+    return urls.some((url) => url !== undefined && worldPath(url) === path);
+  }
+}
+
+function leaveWaiting(raw: Socket): void {
+  // Unread, it would not notice that the client has gone.
+  raw.resume();
+  raw.once("end", () => raw.destroy());
+}
+
+/** True when the fault has answered the upgrade. */
+function refusal(raw: Socket, fault: ScriptedFault): boolean {
+  if (fault.kind === "reset") raw.resetAndDestroy();
+  else if (fault.kind === "status" || fault.kind === "handshake-refused")
+    refuse(raw, fault.status ?? 503, location(fault));
+  else if (fault.kind === "limited")
+    refuse(raw, 429, `Retry-After: ${Math.ceil(fault.retryAfterS ?? 30)}\r\n`);
+  else return false;
+  return true;
+}
+
+function location({ location }: ScriptedFault): string {
+  return location ? `Location: ${location}\r\n` : "";
+}
+
+function refuse(raw: Socket, status: number, header = ""): void {
+  raw.end(
+    `HTTP/1.1 ${status} Refused\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
+}

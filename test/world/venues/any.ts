@@ -1,0 +1,151 @@
+/**
+ * Plays a venue that has no file of its own from its registry entry: JSON-RPC
+ * with block heads, chain subscriptions, and otherwise bodies and frames that
+ * hold just what the registry's paths ask for.
+ */
+import type { RestEndpoint, Stream, Venue } from "../../../server/registry.js";
+import { iso, type Tick } from "../market.js";
+import type { Conversation, Player, Session } from "../player.js";
+
+export function anyVenue(venue: Venue): Player {
+  return {
+    rest: {},
+    errorInside: {
+      jsonrpc: "2.0",
+      id: 1,
+      error: { code: -32603, message: "Internal error" },
+    },
+    ...(venue.socket && {
+      socket: { converse: (session) => converse(venue, session) },
+    }),
+  };
+}
+
+/** A good answer of an endpoint, made from what the registry says of it. */
+export function bodyOf(
+  { body, proof, head }: RestEndpoint,
+  tick: Tick,
+  chain: string | null,
+): unknown {
+  const height = heightOf(chain, tick.ms);
+  if (isRequest(body))
+    return {
+      jsonrpc: "2.0",
+      id: body.id,
+      result: resultOf(body, tick, height),
+    };
+  if (head) return built(head.path, hexOr(height, head.encoding));
+  return built(proof, tick.last);
+}
+
+interface Request {
+  jsonrpc: string;
+  id: number;
+  method: string;
+}
+
+function isRequest(body: unknown): body is Request {
+  return typeof body === "object" && body !== null && "jsonrpc" in body;
+}
+
+function resultOf({ method }: Request, tick: Tick, height: number): unknown {
+  switch (method) {
+    case "eth_blockNumber":
+      return hex(height);
+    case "eth_chainId":
+      return "0x1";
+    case "eth_getBlockByNumber":
+      return block(height, tick);
+    case "eth_call":
+      return `0x${Math.round(tick.last * 1e8)
+        .toString(16)
+        .padStart(64, "0")}`;
+    case "getSlot":
+      return height;
+    case "getLatestBlockhash":
+      return {
+        context: { slot: height },
+        value: {
+          blockhash: "4sGjMW1sUnHzSxGspuhpqLDx6wiyjNtZ",
+          lastValidBlockHeight: height,
+        },
+      };
+    default:
+      return "ok";
+  }
+}
+
+const blockMs: Record<string, number> = { ethereum: 12_000, solana: 400 };
+
+/** Every venue that reads one chain sees the same height. */
+function heightOf(chain: string | null, ms: number): number {
+  return Math.floor(ms / (blockMs[chain ?? ""] ?? 12_000));
+}
+
+function block(height: number, { ms }: Tick) {
+  return {
+    number: hex(height),
+    hash: `0x${height.toString(16).padStart(64, "0")}`,
+    timestamp: hex(Math.floor(ms / 1000)),
+  };
+}
+
+function hex(value: number): string {
+  return `0x${value.toString(16)}`;
+}
+
+function hexOr(value: number, encoding: "hex" | "integer") {
+  return encoding === "hex" ? hex(value) : value;
+}
+
+function converse({ chain, socket }: Venue, session: Session): Conversation {
+  return {
+    message(message) {
+      const text = JSON.stringify(message);
+      const stream = socket?.streams.find(
+        ({ subscribe }) => JSON.stringify(subscribe) === text,
+      );
+      if (!stream) throw new Error("no stream of the registry subscribes so");
+      if (isRequest(message)) playChain(session, stream, message, chain);
+      else session.play(stream.name, (tick) => frameOf(stream, tick));
+    },
+  };
+}
+
+function playChain(
+  session: Session,
+  stream: Stream,
+  { id, method }: Request,
+  chain: string | null,
+) {
+  const isSlots = method === "slotSubscribe";
+  const subscription = isSlots ? id : hex(0xcafe00 + id);
+  session.say({ jsonrpc: "2.0", id, result: subscription });
+  session.play(stream.name, (tick) => {
+    const height = heightOf(chain, tick.ms);
+    const result = isSlots
+      ? { slot: height, parent: height - 1, root: height - 32 }
+      : { ...block(height, tick), seenAt: iso(tick.ms) };
+    return {
+      jsonrpc: "2.0",
+      method: isSlots ? "slotNotification" : "eth_subscription",
+      params: { subscription, result },
+    };
+  });
+}
+
+function frameOf({ match }: Stream, tick: Tick): unknown {
+  return built(match.path, match.equals ?? tick.id);
+}
+
+/** The smallest body in which `path` leads to `value`: `$.a[1]` gives `{a: [null, value]}`. */
+function built(path: string, value: unknown): unknown {
+  const steps = [...path.matchAll(/\.([\w$-]+)|\['([^']*)'\]|\[(\d+)\]/g)];
+  return steps.reduceRight<unknown>(
+    (inner, [, key, quoted, index]) =>
+      index === undefined
+        ? { [key ?? quoted ?? ""]: inner }
+        : [...Array.from({ length: Number(index) }, () => null), inner],
+    steps.length === 0 ? {} : value,
+  );
+}
