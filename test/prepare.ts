@@ -1,0 +1,4 @@
+/** Runs before all tests. */
+import { prepareDatabase } from "./database.js";
+
+await prepareDatabase();
