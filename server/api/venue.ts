@@ -31,11 +31,17 @@ export function venueRoute(
     const snapshot = await snapshots(
       "venue",
       [venue, range, region],
-      (known) => [venue, range, region, known],
+      (known) => [venue, range, region, known, wellBefore(range)],
     );
     if (!snapshot) throw noSuchVenue(venue);
     answerJson(response, snapshot);
   };
+}
+
+/** A day earlier than the range begins: clocks of web and database need not agree. */
+function wellBefore(range: "24h" | "7d"): Date {
+  const dayMs = 86_400_000;
+  return new Date(Date.now() - (range === "7d" ? 8 : 2) * dayMs);
 }
 
 function noSuchVenue(venue: string): Problem {

@@ -1,7 +1,8 @@
 -- One venue in detail.
 --
 -- $1 venue; $2 range: 24h (buckets of a minute) or 7d (of an hour); $3 region of the latency chart, the endpoints and
--- the streams; $4 the `generated_at` that the caller already has, or null.
+-- the streams; $4 the `generated_at` that the caller already has, or null; $5 an instant before the range, so roughly
+-- that hours do not matter: as a plain value it spares planning the chunks that cannot hold anything.
 -- One row {generated_at, body}, or none when the venue is not published; body is null when the caller's is current.
 with snapshot as materialized (
   select
@@ -38,9 +39,11 @@ components as materialized (
 raw as materialized (
   select s.*
   from sample s, snapshot w
-  where s.component_id in (select component_id from components)
+  -- as an array, so that the index is entered by the series; joined, all series of the day would be read
+  where s.component_id = any (array(select component_id from components))
     and s.region_id = (select region_id from selected)
     and s.ts > w.from_at and s.ts <= w.generated_at
+    and s.ts > $5::timestamptz
 ),
 points as (
   select json_agg(
@@ -93,6 +96,7 @@ freshest as (
     and s.region_id = (select region_id from selected)
     and s.head is not null
     and s.ts > w.generated_at - interval '1 minute' and s.ts <= w.generated_at
+    and s.ts > now() - interval '1 hour'
 ),
 own_heads as (
   select distinct on (r.component_id) r.component_id, r.head, r.ts
@@ -205,9 +209,9 @@ compared as (
       percentile_cont(0.5) within group (order by h.p50_us) as p50_us,
       percentile_cont(0.5) within group (order by h.p95_us) as p95_us
     from sample_hour h
-    join components c using (component_id)
     cross join snapshot w
-    where h.hour > w.from_at - interval '1 hour'
+    where h.component_id = any (array(select component_id from components))
+      and h.hour > w.from_at - interval '1 hour'
     group by h.region_id
   ) h using (region_id)
 ),
@@ -222,8 +226,7 @@ days as (
     )
     order by d.day
   ) as days
-  from api.days(90) d
-  join chosen using (venue_id)
+  from api.days(90, (select venue_id from chosen)) d
 ),
 in_window as (
   select i.*
@@ -305,8 +308,8 @@ select
         'longestIncidentSeconds', r.longest_seconds
       )
     )
-    from points p, endpoints e, streams s, compared g, days d, recent i, patterns n, api.reliability(90) r
-    left join api.typical(7) t using (venue_id)
-    where r.venue_id = v.venue_id
+    from points p, endpoints e, streams s, compared g, days d, recent i, patterns n,
+      api.reliability(90, (select venue_id from chosen)) r
+    left join api.typical(7, (select venue_id from chosen)) t using (venue_id)
   ) end::text as body
 from snapshot w, chosen v

@@ -1,6 +1,6 @@
 -- What was each UTC day of each venue like? Every venue has every day of the window; a day that nobody measured has
--- nulls, not zeroes.
-create function api.days(window_days integer)
+-- nulls, not zeroes. `only_venue` null: all venues.
+create function api.days(window_days integer, only_venue smallint default null)
 returns table (
   venue_id         smallint,
   day              date,
@@ -18,17 +18,18 @@ begin atomic
     select d.venue_id, (d.day at time zone 'UTC')::date as day, d.measured_minutes, d.down_minutes, d.degraded_minutes
     from venue_day d, api.clock k
     where d.day > ((k.today - window_days)::timestamp at time zone 'UTC')
+      and (only_venue is null or d.venue_id = only_venue)
   )
   select v.venue_id, c.day, m.measured_minutes, m.down_minutes, m.degraded_minutes
   from venue v
   cross join days c
   left join measured m on m.venue_id = v.venue_id and m.day = c.day
-  where v.published;
+  where v.published and (only_venue is null or v.venue_id = only_venue);
 end;
 
 -- How long does each venue's REST usually take? The median of per-minute medians (and of per-minute 95th percentiles)
 -- over all its endpoints and regions, whole milliseconds, from counts that add up exactly.
-create function api.typical(window_days integer)
+create function api.typical(window_days integer, only_venue smallint default null)
 returns table (venue_id smallint, p50_ms integer, p95_ms integer)
 language sql stable
 begin atomic
@@ -38,6 +39,7 @@ begin atomic
     join component c using (component_id)
     cross join api.clock k
     where c.kind = 'rest' and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
+      and (only_venue is null or c.venue_id = only_venue)
     group by c.venue_id, l.p50_ms, l.p95_ms
   ),
   ranked as (
@@ -79,7 +81,7 @@ begin atomic
 end;
 
 -- How reliable was each venue over a window? One computation for every place that shows it.
-create function api.reliability(window_days integer)
+create function api.reliability(window_days integer, only_venue smallint default null)
 returns table (
   venue_id         smallint,
   measured_days    integer,
@@ -103,7 +105,7 @@ begin atomic
       coalesce(sum(d.measured_minutes), 0) as measured_minutes,
       coalesce(sum(d.down_minutes), 0) as down_minutes,
       coalesce(sum(d.degraded_minutes), 0) as degraded_minutes
-    from api.days(window_days) d
+    from api.days(window_days, only_venue) d
     group by d.venue_id
   ),
   incidents as (
@@ -118,6 +120,7 @@ begin atomic
     cross join api.clock k
     where i.retracted_at is null
       and i.started_at > k.generated_at - window_days * interval '1 day'
+      and (only_venue is null or c.venue_id = only_venue)
     group by c.venue_id
   )
   select
@@ -134,6 +137,6 @@ begin atomic
     i.longest_seconds,
     i.mean_seconds
   from uptime u
-  left join api.typical(window_days) t using (venue_id)
+  left join api.typical(window_days, only_venue) t using (venue_id)
   left join incidents i using (venue_id);
 end;

@@ -67,6 +67,7 @@ export async function makeHistory(
   await chunksOf(pool, null);
   await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
   await tickThroughFaults(pool, from, now);
+  await pool.script("analyze");
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made a history", { days, seconds });
@@ -97,16 +98,16 @@ async function inserter(pool: Pool, now: Date): Promise<Insert> {
   };
 }
 
-/** Every two hours; in the last two days every ten minutes, so that a day's chart has points. */
+/** Every four hours; in the last day every ten minutes, so that its chart has points. */
 async function insertSparsely(insert: Insert, from: Date, now: Date) {
-  const denseFrom = startOfDay(now) - dayMs;
+  const denseFrom = Math.floor(+now / hourMs) * hourMs - dayMs;
   for (let at = +from; at < denseFrom; at += 10 * dayMs)
-    await insert(at, Math.min(at + 10 * dayMs, denseFrom), 2 * hourMs);
+    await insert(at, Math.min(at + 10 * dayMs, denseFrom), 4 * hourMs);
   await insert(denseFrom, +now, 10 * minuteMs);
 }
 
 /**
- * On the day of a fault its venue is measured every minute, so that the day's share of down minutes is what it would
+ * On the day of a fault its venue is measured every other minute, so that the day's share of down minutes is what it would
  * have been; around the fault at its real cadence, so that the engine sees what it would have seen.
  */
 async function insertFaults(insert: Insert, from: Date, now: Date) {
@@ -114,7 +115,7 @@ async function insertFaults(insert: Insert, from: Date, now: Date) {
     const span = spanOf(fault, now);
     const day = startOfDay(span.from);
     if (day < +from) continue;
-    await insert(day, Math.min(day + dayMs, +now), minuteMs, fault.venue);
+    await insert(day, Math.min(day + dayMs, +now), 2 * minuteMs, fault.venue);
     await insert(
       +span.from - 3 * minuteMs,
       +span.to + 5 * minuteMs,
@@ -131,8 +132,8 @@ async function tickThroughFaults(pool: Pool, from: Date, now: Date) {
     .sort((a, b) => +a.from - +b.from);
   for (const span of spans) {
     // the opening takes seconds, the closing minutes; nothing is decided in between
-    const opened = Math.min(+span.from + 2 * minuteMs, +span.to);
-    for (let at = +span.from - minuteMs; at < opened; at += 5_000)
+    const opened = +span.from + 1.5 * minuteMs;
+    for (let at = +span.from - 10_000; at < opened; at += 10_000)
       await tick(pool, new Date(at));
     for (let at = +span.to - 5_000; at < +span.to + 5 * minuteMs; at += 15_000)
       await tick(pool, new Date(at));
