@@ -54,9 +54,11 @@ export function runCli(
 }
 
 function runNode(t: Test, args: string[], env = {}): Script {
-  const child = spawn(process.execPath, args, {
+  // One pipe for both outputs, so that their order is seen; `exec` keeps the process id.
+  const command = ["-c", 'exec "$0" "$@" 2>&1', process.execPath, ...args];
+  const child = spawn("/bin/sh", command, {
     env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "inherit"],
   });
   t.teardown(() => child.kill("SIGKILL"));
   return watched(child);
@@ -64,12 +66,10 @@ function runNode(t: Test, args: string[], env = {}): Script {
 
 function watched(child: ChildProcess): Script {
   let output = "";
-  const collect = (chunk: Buffer) => {
+  child.stdout?.on("data", (chunk: Buffer) => {
     output += chunk.toString();
     child.emit("output");
-  };
-  child.stdout?.on("data", collect);
-  child.stderr?.on("data", collect);
+  });
   let closed = false;
   const ended = once(child, "close").then(([code, signal]) => {
     closed = true;
