@@ -20,10 +20,15 @@ export interface Script {
 }
 
 /**
- * @param source an ES module; `log` and everything of the named modules of
- *   server/ is imported already
+ * @param source an ES module; `log`, `say` and the named modules of server/ are there already
+ * @param detached leads a process group of its own, as what is started in a terminal does
  */
-export function runScript(t: Test, modules: string[], source: string): Script {
+export function runScript(
+  t: Test,
+  modules: string[],
+  source: string,
+  detached = false,
+): Script {
   const imports = modules
     .map(
       (name) =>
@@ -36,7 +41,7 @@ export function runScript(t: Test, modules: string[], source: string): Script {
     const log = makeLog("script", "debug");
     const say = (text) => process.stdout.write(text + "\\n");
     ${source}`;
-  return runNode(t, ["--input-type=module", "--eval", whole]);
+  return runNode(t, ["--input-type=module", "--eval", whole], {}, detached);
 }
 
 /** The command-line program itself. */
@@ -53,10 +58,13 @@ export function runCli(
   );
 }
 
-function runNode(t: Test, args: string[], env = {}): Script {
-  const child = spawn(process.execPath, args, {
+function runNode(t: Test, args: string[], env = {}, detached = false): Script {
+  // One pipe for both outputs, so that their order is seen; `exec` keeps the process id.
+  const command = ["-c", 'exec "$0" "$@" 2>&1', process.execPath, ...args];
+  const child = spawn("/bin/sh", command, {
     env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "inherit"],
+    detached,
   });
   t.teardown(() => child.kill("SIGKILL"));
   return watched(child);
@@ -64,12 +72,10 @@ function runNode(t: Test, args: string[], env = {}): Script {
 
 function watched(child: ChildProcess): Script {
   let output = "";
-  const collect = (chunk: Buffer) => {
+  child.stdout?.on("data", (chunk: Buffer) => {
     output += chunk.toString();
     child.emit("output");
-  };
-  child.stdout?.on("data", collect);
-  child.stderr?.on("data", collect);
+  });
   let closed = false;
   const ended = once(child, "close").then(([code, signal]) => {
     closed = true;

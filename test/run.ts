@@ -27,16 +27,19 @@ function compiledTests(): string[] {
 async function runTap(tests: string[]): Promise<number> {
   rmSync(`${root}/${report}`, { force: true });
   mkdirSync(`${root}/.tap`, { recursive: true });
-  const tap = spawn(
-    "node_modules/.bin/tap",
-    [`--output-file=${report}`, ...tests],
-    {
-      cwd: root,
-      stdio: "inherit",
-    },
-  );
+  const tap = spawn("node_modules/.bin/tap", [...reporting(), ...tests], {
+    cwd: root,
+    stdio: "inherit",
+  });
   const [code] = (await once(tap, "close")) as [number | null];
   return code ?? 1;
+}
+
+/** Without a terminal everything goes through `tee`: tap's own option prints each line twice there. */
+function reporting(): string[] {
+  return process.stdout.isTTY
+    ? [`--output-file=${report}`]
+    : ["--reporter=tee", `--reporter-arg=${report}`];
 }
 
 /** From tap's last comment: `# { total: 9, pass: 5, fail: 3, skip: 1 }`. Kinds that did not occur are left out there. */

@@ -29,8 +29,9 @@ const prelude = `
     process.send({ ready: "http://\${name}" });
   \`);`;
 
-function supervise(t: Test, source: string): Script {
-  return runScript(t, ["lifecycle", "supervisor"], prelude + source);
+function supervise(t: Test, source: string, detached = false): Script {
+  const modules = ["lifecycle", "supervisor"];
+  return runScript(t, modules, prelude + source, detached);
 }
 
 void t.test("programs start in order, and stop in reverse", async (t) => {
@@ -229,6 +230,24 @@ void t.test("SIGTERM in the middle of the start stops what runs", async (t) => {
   t.match(script.output(), "database stops");
   t.notMatch(script.output(), "started again");
 });
+
+void t.test(
+  "Ctrl-C in a terminal reaches the supervisor alone, so the order is kept",
+  async (t) => {
+    const script = supervise(
+      t,
+      `await supervise({}, async (it) => {
+       await it.start(polite("database"));
+       await it.start(polite("web"));
+     });`,
+      true,
+    );
+    await script.saw("all up");
+    process.kill(-script.pid, "SIGINT");
+    t.equal(await script.ended, 0);
+    t.same(matches(script, /\w+ stops/g), ["web stops", "database stops"]);
+  },
+);
 
 void t.test("no program outlives a supervisor that is killed", async (t) => {
   const script = supervise(
