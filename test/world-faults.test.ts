@@ -1,16 +1,13 @@
 /** Each kind of fault does what it says, as a client sees it on the wire, and only to whom it is scripted for. */
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
-import type { Registry } from "../server/registry.js";
+import { loadRegistry } from "../server/registry.js";
 import { ask, connect, outcomeOf, send } from "./world/clients.js";
 import type { ScriptedFault } from "./world/faults.js";
 import { startWorld, type World } from "./world/world.js";
 
-const registry = JSON.parse(
-  await readFile(new URL("../../registry.json", import.meta.url), "utf8"),
-) as Registry;
+const registry = await loadRegistry("registry.json");
 
 type Kind = Omit<ScriptedFault, "venue">;
 
@@ -242,7 +239,7 @@ void t.test(
     let aheadMs = 0;
     const now = () => new Date(Date.now() + aheadMs);
     const inMs = (ms: number) => new Date(now().getTime() + ms);
-    const { world, endpoint, socketUrl } = await openWorld(t, {
+    const { endpoint, socketUrl } = await openWorld(t, {
       now,
       faults: [
         {
