@@ -1,16 +1,13 @@
 /** Each kind of fault does what it says, as a client sees it on the wire, and only to whom it is scripted for. */
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
-import type { Registry } from "../server/registry.js";
+import { loadRegistry } from "../server/registry.js";
 import { ask, connect, outcomeOf, send } from "./world/clients.js";
 import type { ScriptedFault } from "./world/faults.js";
 import { startWorld, type World } from "./world/world.js";
 
-const registry = JSON.parse(
-  await readFile(new URL("../../registry.json", import.meta.url), "utf8"),
-) as Registry;
+const registry = await loadRegistry("registry.json");
 
 type Kind = Omit<ScriptedFault, "venue">;
 
@@ -219,7 +216,9 @@ void t.test(
     const client = await connect(socketUrl, "us-east");
     for (const { subscribe } of streams) send(client, subscribe);
     await client.frame(isTrade);
+    const leaving = await connect(socketUrl, "us-east");
     world.fault({ kind: "dead-socket", venue: "okx" });
+    leaving.ws.close();
     // What was under way may still arrive; after a pause there is nothing.
     await delay(50);
     let came = 0;
@@ -230,7 +229,9 @@ void t.test(
     await delay(300);
     t.equal(came, 0);
     t.equal(client.ws.readyState, client.ws.OPEN);
+    t.equal(leaving.ws.readyState, leaving.ws.CLOSING, "nobody says goodbye");
     await world.clear();
+    await leaving.closed;
     client.ws.ping();
     await once(client.ws, "pong");
   },
@@ -242,7 +243,7 @@ void t.test(
     let aheadMs = 0;
     const now = () => new Date(Date.now() + aheadMs);
     const inMs = (ms: number) => new Date(now().getTime() + ms);
-    const { world, endpoint, socketUrl } = await openWorld(t, {
+    const { endpoint, socketUrl } = await openWorld(t, {
       now,
       faults: [
         {

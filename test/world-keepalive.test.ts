@@ -1,14 +1,11 @@
 /** The fifteen venues enforce their keep-alive rules. Venue time runs fifty times faster, so that minutes are seconds. */
-import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
-import type { Registry, Socket, Venue } from "../server/registry.js";
+import { loadRegistry, type Socket, type Venue } from "../server/registry.js";
 import { connect, send, type Client } from "./world/clients.js";
 import { startWorld, type World } from "./world/world.js";
 
-const registry = JSON.parse(
-  await readFile(new URL("../../registry.json", import.meta.url), "utf8"),
-) as Registry;
+const registry = await loadRegistry("registry.json");
 
 interface Offence {
   venue: string;

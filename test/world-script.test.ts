@@ -1,7 +1,7 @@
 /** Faults as text, and what the world refuses to play. */
 import { readFile } from "node:fs/promises";
 import t from "tap";
-import type { Registry } from "../server/registry.js";
+import { loadRegistry } from "../server/registry.js";
 import { checkFaults } from "./world/fault-check.js";
 import { faultOf, nextChange, type ScriptedFault } from "./world/faults.js";
 import { parseScript } from "./world/script.js";
@@ -11,9 +11,7 @@ const after = (seconds: number) =>
   new Date(startedAt.getTime() + seconds * 1000);
 
 const root = new URL("../../", import.meta.url);
-const registry = JSON.parse(
-  await readFile(new URL("registry.json", root), "utf8"),
-) as Registry;
+const registry = await loadRegistry("registry.json");
 
 void t.test("a line becomes a fault", (t) => {
   const text = `
@@ -85,7 +83,7 @@ void t.test(
       ],
       [
         { kind: "reset", ...okx, component: "rest:foo" },
-        /okx has no component rest:foo; expected one of rest:\*, rest:time/,
+        /okx has no component rest:foo; expected one of rest:\*, ws:\*, rest:time/,
       ],
       [
         { kind: "reset", ...okx, regions: ["mars"] },

@@ -1,13 +1,19 @@
 /** The world plays every venue so that what the registry says of it holds: proofs, acknowledgements, data frames, time stamps. */
-import { readFile } from "node:fs/promises";
 import t, { type Test } from "tap";
 import { parsePath } from "../server/json-path.js";
-import type { Match, Registry, Stream } from "../server/registry.js";
+import {
+  loadRegistry,
+  parseRegistry,
+  type Match,
+  type Registry,
+  type Stream,
+} from "../server/registry.js";
 import { ask, connect, send } from "./world/clients.js";
+import { startDemoWorld } from "./world/demo.js";
 import { startWorld } from "./world/world.js";
 
-const registry = await readRegistry("registry.json");
-const everything = await readRegistry("registry-all.json");
+const registry = await loadRegistry("registry.json");
+const everything = await loadRegistry("registry-all.json");
 
 for (const [name, file] of Object.entries({ registry, everything })) {
   void t.test(
@@ -56,6 +62,25 @@ for (const [name, file] of Object.entries({ registry, everything })) {
     },
   );
 }
+
+void t.test(
+  "the world's registry is a valid one, and leads nowhere else",
+  async (t) => {
+    for (const timeScale of [1, 50]) {
+      const world = await startWorld({ registry: everything, timeScale });
+      t.teardown(() => world.close());
+      parseRegistry(world.registry, `×${timeScale}`);
+      const urls = JSON.stringify(
+        world.registry.venues,
+        (key, value: unknown) => (key === "page" ? null : value),
+      ).match(/(https?|wss?):[^"]*/g)!;
+      t.same(
+        urls.filter((url) => !/^(http|ws):..127\.0\.0\.1:/.test(url)),
+        [],
+      );
+    }
+  },
+);
 
 void t.test("regions are told apart by the User-Agent", async (t) => {
   const world = await startWorld({ registry });
@@ -126,6 +151,14 @@ void t.test(
   },
 );
 
+void t.test("the demo's world starts", async (t) => {
+  const world = await startDemoWorld(registry);
+  t.teardown(() => world.close());
+  const { rest } = venueOf(world.registry, "binance");
+  t.equal((await ask(rest[0]!, "us-east")).status, 451, "blocked there");
+  t.equal((await ask(rest[0]!, "eu-central")).status, 200);
+});
+
 void t.test("a busy world closes at once", async () => {
   const world = await startWorld({ registry });
   const clients = await Promise.all(
@@ -141,11 +174,6 @@ void t.test("a busy world closes at once", async () => {
 
 function venueOf({ venues }: Registry, id: string) {
   return venues.find((venue) => venue.id === id)!;
-}
-
-async function readRegistry(name: string): Promise<Registry> {
-  const file = new URL(`../../${name}`, import.meta.url);
-  return JSON.parse(await readFile(file, "utf8")) as Registry;
 }
 
 function valueAt(value: unknown, path: string): unknown {

@@ -1,5 +1,9 @@
 /** Refuses faults that the world cannot play. */
-import type { Registry, Venue } from "../../server/registry.js";
+import {
+  componentsOf,
+  type Registry,
+  type Venue,
+} from "../../server/registry.js";
 import {
   actsOn,
   faultKinds,
@@ -44,21 +48,17 @@ function venueProblems({ venue, component }: ScriptedFault, venues: Venue[]) {
     return [
       `the venue is not in the registry; expected * or one of ${venues.map(({ id }) => id).join(", ")}`,
     ];
-  const known = new Set(meant.flatMap(componentsOf));
+  const known = new Set(meant.flatMap(namesOf));
   if (component === undefined || known.has(component)) return [];
   return [
     `${venue} has no component ${component}; expected one of ${[...known].join(", ")}`,
   ];
 }
 
-function componentsOf({ rest, socket }: Venue): string[] {
-  const streams = socket?.streams.map(({ name }) => `ws:${name}`) ?? [];
-  return [
-    ...(rest.length > 0 ? ["rest:*"] : []),
-    ...rest.map(({ name }) => `rest:${name}`),
-    ...(socket ? ["ws:*", "ws:conn"] : []),
-    ...streams,
-  ];
+function namesOf(venue: Venue): string[] {
+  const ids = componentsOf(venue).map(({ id }) => id);
+  const places = new Set(ids.map((id) => id.replace(/:.*/, ":*")));
+  return [...places, ...ids];
 }
 
 function regionProblems({ regions }: ScriptedFault, registry: Registry) {

@@ -26,7 +26,10 @@ export interface WorldOptions {
   ports?: Record<string, number>;
   /** The clock of the script and of the venues' time stamps. */
   now?: () => Date;
-  /** Every interval of a venue (pings, deadlines, data) passes this many times faster. Default 1. */
+  /**
+   * Every interval of a venue (pings, deadlines, data) passes this many times faster. Default 1. Beyond 100 some
+   * keep-alive times fall below what a registry file may hold.
+   */
   timeScale?: number;
   /** `plausible`: 10–180 ms, steady per venue and region. Default `none`. */
   latency?: Latency;
