@@ -1,6 +1,8 @@
 /** The venues and regions that the service watches: the shape of registry.json. */
 
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
+import { jsonFault } from "./json-fault.js";
+import { registryProblems } from "./registry-check.js";
 
 export const categories = [
   "exchange",
@@ -116,7 +118,17 @@ export interface Stream {
   stall: StallThreshold;
 }
 
-/** Silence beyond `afterMs` is a stall. `distribution` is what it was read off; null while it is only reckoned from the typical rate. */
+/**
+ * Silence beyond `afterMs` is a stall. `distribution` is what it was read off.
+ *
+ * While that is null, `afterMs` is reckoned: 10 mean intervals and at least
+ * 10 s where the rate is documented or probed, for such feeds tick like a
+ * clock; 60 and at least 15 s where it is an estimate, for trades may come five
+ * times slower in a quiet hour, and then still only six in a million random
+ * gaps are longer than that; whole seconds, rounded up. Feeds of Ethereum move
+ * once a block, so they have at least the 60 s after which its block heads
+ * count as silent.
+ */
 export interface StallThreshold {
   afterMs: number;
   distribution: null | {
@@ -165,10 +177,7 @@ export interface Component {
   cadenceMs: number;
 }
 
-/** The socket is sampled as often as its streams. */
-const socketCadenceMs = 10_000;
-
-/** All components of a venue: its endpoints, then the socket, then the streams, in the order of the registry. */
+/** All components of a venue: its endpoints, then the socket, then the streams, in the order of the registry. The socket is sampled as often as the quickest of its streams. */
 export function componentsOf(venue: Venue): Component[] {
   const rest = venue.rest.map(({ name, label, url, cadenceMs }): Component => ({
     id: `rest:${name}`,
@@ -187,7 +196,7 @@ function socketComponents(socket: Socket | null): Component[] {
     kind: "ws",
     label: "Socket",
     target: socket.url,
-    cadenceMs: socketCadenceMs,
+    cadenceMs: Math.min(...socket.streams.map((stream) => stream.cadenceMs)),
   };
   const streams = socket.streams.map(
     ({ name, label, url, cadenceMs }): Component => ({
@@ -201,11 +210,57 @@ function socketComponents(socket: Socket | null): Component[] {
   return [connection, ...streams];
 }
 
+/** Room for thousands of venues; beyond it the path is a mistake. */
+const mostBytes = 4 * 1024 * 1024;
+
+/**
+ * Reads and checks a registry file.
+ *
+ * @throws Error that names the file and either the one thing that kept it from
+ * being read, or all that is wrong in it, one line each
+ */
 export async function loadRegistry(path: string): Promise<Registry> {
-  return parseRegistry(JSON.parse(await readFile(path, "utf8")), path);
+  const text = await registryText(path);
+  const fault = jsonFault(text);
+  if (fault === null) return parseRegistry(JSON.parse(text), path);
+  const { line, column, expected, found } = fault;
+  throw new Error(
+    `The registry ${path} is not JSON: line ${line}, column ${column}: expected ${expected}, found ${found}`,
+  );
 }
 
+/**
+ * @param value parsed JSON
+ * @param name stands for the value in the message
+ * @throws Error with all that is wrong, one line each
+ */
 export function parseRegistry(value: unknown, name: string): Registry {
-  if (typeof value !== "object") throw new Error(`${name}: expected an object`);
-  return value as Registry;
+  const problems = registryProblems(value);
+  if (problems.length === 0) return value as Registry;
+  throw new Error([`The registry ${name} is wrong:`, ...problems].join("\n"));
+}
+
+async function registryText(path: string): Promise<string> {
+  try {
+    const file = await stat(path);
+    if (!file.isFile()) throw new Error("it is not a file");
+    if (file.size > mostBytes)
+      throw new Error(
+        `it holds ${file.size} bytes, at most ${mostBytes} were expected`,
+      );
+    const bytes = await readFile(path);
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    const reason = reasonOf(error as NodeJS.ErrnoException);
+    throw new Error(`The registry ${path} cannot be read: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES") return "this user may not read it";
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "it is not UTF-8";
+  return message;
 }

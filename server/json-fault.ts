@@ -1,0 +1,103 @@
+/**
+ * Finds the place where a text stops being JSON. `JSON.parse` of Node 20 gives
+ * no place for many texts, and a person with a file of a thousand lines needs it.
+ */
+
+export interface JsonFault {
+  /** From 1. */
+  line: number;
+  /** From 1, in UTF-16 units. */
+  column: number;
+  expected: string;
+  /** The beginning of what stands there. */
+  found: string;
+}
+
+/** What may come next; read by people. */
+type Expected =
+  | "a value"
+  | "a value or ]"
+  | "a property name in double quotes"
+  | "a property name in double quotes or }"
+  | "a colon"
+  | "a comma or }"
+  | "a comma or ]"
+  | "the end of the text";
+
+/** The closing brackets that are still due, innermost last. */
+type Open = ("}" | "]")[];
+
+const blank = /[ \t\r\n]*/y;
+const token =
+  // eslint-disable-next-line no-control-regex -- JSON forbids them in strings
+  /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|[{}[\]:,]/y;
+
+/** Null when the text is JSON. */
+export function jsonFault(text: string): JsonFault | null {
+  const open: Open = [];
+  let expected: Expected | null = "a value";
+  let at = 0;
+  for (;;) {
+    at += match(blank, text, at).length;
+    const found = match(token, text, at);
+    const due: Expected = expected;
+    if (due === "the end of the text" && at === text.length) return null;
+    expected = follow(due, found, open);
+    if (expected === null) return faultAt(text, at, due);
+    at += found.length;
+  }
+}
+
+function match(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}
+
+/** What may come after `found`; null when `found` itself was not due. */
+function follow(due: Expected, found: string, open: Open): Expected | null {
+  if (found === "") return null;
+  if (found === open.at(-1) && due.endsWith(found)) {
+    open.pop();
+    return afterValue(open);
+  }
+  if (due.startsWith("a value")) return value(found, open);
+  if (due.startsWith("a property name"))
+    return found.startsWith('"') ? "a colon" : null;
+  if (due === "a colon") return found === ":" ? "a value" : null;
+  if (due.startsWith("a comma") && found === ",")
+    return open.at(-1) === "}" ? "a property name in double quotes" : "a value";
+  return null;
+}
+
+function value(found: string, open: Open): Expected | null {
+  if (found === "{") {
+    open.push("}");
+    return "a property name in double quotes or }";
+  }
+  if (found === "[") {
+    open.push("]");
+    return "a value or ]";
+  }
+  return /^[}\]:,]/.test(found) ? null : afterValue(open);
+}
+
+function afterValue(open: Open): Expected {
+  const closing = open.at(-1);
+  return closing === undefined
+    ? "the end of the text"
+    : `a comma or ${closing}`;
+}
+
+function faultAt(text: string, at: number, expected: Expected): JsonFault {
+  const before = text.slice(0, at);
+  const rest = /^[^\r\n]{0,20}/.exec(text.slice(at))?.[0] ?? "";
+  const brokenString = rest.startsWith('"') && match(token, text, at) === "";
+  return {
+    line: before.split("\n").length,
+    column: at - before.lastIndexOf("\n"),
+    expected: brokenString
+      ? "a string that ends on its line and has no escapes but those of JSON"
+      : expected,
+    found: rest === "" ? "the end of the text" : rest,
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * Paths into parsed JSON, as the registry writes them: `$` is the whole value,
+ * then any number of `.key` (letters, digits and `_`), `[n]` (a place in an
+ * array) and `['any key']` (`\'` and `\\` stand for a quote and a backslash).
+ */
+
+/** Leads from a parsed JSON value to the value at the path; undefined where the path breaks. */
+export type JsonPath = (value: unknown) => unknown;
+
+type Step = string | number;
+
+const stepPattern =
+  /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
+
+/**
+ * @throws Error that names the character where the text stops being a path
+ */
+export function parsePath(text: string): JsonPath {
+  const steps = stepsOf(text);
+  return (value) => steps.reduce(taken, value);
+}
+
+function stepsOf(text: string): Step[] {
+  if (!text.startsWith("$")) throw refusal(text, 0, "$");
+  const steps: Step[] = [];
+  let at = 1;
+  while (at < text.length) {
+    stepPattern.lastIndex = at;
+    const found = stepPattern.exec(text);
+    if (found === null) throw refusal(text, at, ".key, [n] or ['any key']");
+    steps.push(stepOf(found));
+    at = stepPattern.lastIndex;
+  }
+  return steps;
+}
+
+function stepOf([, key, index, quoted = ""]: RegExpExecArray): Step {
+  if (index !== undefined) return Number(index);
+  return key ?? quoted.replace(/\\(.)/g, "$1");
+}
+
+/** Own members only: what a venue sends must not reach `__proto__`, `constructor` or an array's `length`. */
+function taken(value: unknown, step: Step): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value) !== (typeof step === "number")) return undefined;
+  return Object.hasOwn(value, step)
+    ? (value as Record<Step, unknown>)[step]
+    : undefined;
+}
+
+function refusal(text: string, at: number, expected: string): Error {
+  const found = at < text.length ? JSON.stringify(text[at]) : "the end";
+  return new Error(
+    `expected ${expected} at character ${at + 1} of ${JSON.stringify(text)}, found ${found}`,
+  );
+}

@@ -1,0 +1,510 @@
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { loadRegistry, parseRegistry } from "../server/registry.js";
+
+/** The smallest registry that has everything; each call gives a fresh one to break. */
+function good() {
+  const rest = [
+    {
+      name: "block",
+      label: "Latest block",
+      method: "POST",
+      url: "http://127.0.0.1:8080/rpc",
+      body: { method: "eth_blockNumber" },
+      expectStatus: 200,
+      proof: "$.result",
+      head: { path: "$.result", encoding: "hex" },
+      cadenceMs: 5000,
+      timeoutMs: 5000,
+    },
+  ];
+  const stream = {
+    name: "trades",
+    label: "Trades",
+    subscribe: { event: "subscribe", channel: "trades" },
+    match: { path: "$[0]", equals: "{chanId:trades}" },
+    ignore: { path: "$[1]", equals: "hb" },
+    eventTime: { path: "$[2][1]", unit: "ms" },
+    cadenceMs: 10000,
+    typicalPerMinute: 60,
+    rateBasis: "probed",
+    stall: {
+      afterMs: 10000,
+      distribution: {
+        periods: 100,
+        from: "2026-10-01",
+        to: "2026-10-31",
+        p50Ms: 1,
+        p99Ms: 2.5,
+        p999Ms: 9,
+      },
+    },
+  };
+  const socket = {
+    url: "ws://localhost:8081/ws",
+    keepAlive: {
+      send: { kind: "json", everyMs: 20000, message: { op: "ping" } },
+      replyWithinMs: 10000,
+      deadAfterMs: null,
+      respond: { when: { path: "$.method" }, message: { op: "pong" } },
+    },
+    maxConnectionMs: 86400000,
+    streams: [stream],
+  };
+  const official = {
+    kind: "statuspage",
+    page: null,
+    api: "https://status.example.com/api/v2/incidents.json",
+    about: ["Futures"],
+  };
+  const okx = {
+    id: "okx",
+    name: "OKX",
+    category: "bridge",
+    symbol: null,
+    quote: null,
+    chain: "ethereum",
+    rest,
+    socket,
+    official,
+  };
+  const gate = { ...structuredClone(okx), id: "gate", name: "Gate" };
+  return {
+    probeIntervalMs: 5000,
+    regions: [
+      { id: "eu-central", name: "Central Europe" },
+      { id: "us-east", name: "US East" },
+    ],
+    venues: [okx, gate],
+  };
+}
+
+void t.test("a right registry is taken as it is", (t) => {
+  const value = good();
+  t.equal(parseRegistry(value, "it"), value);
+  t.end();
+});
+
+const duration = "a whole number of milliseconds from 100 to 86400000 (a day)";
+const text = "a text of 1 to 100 characters without control characters";
+const id =
+  "an id of small letters and digits, in words joined by -, 40 characters at most";
+const webUrl =
+  "an https:// address without a user name or fragment (http:// on this machine only)";
+const socketUrl =
+  "a wss:// address without a user name or fragment (ws:// on this machine only)";
+const path =
+  "a path such as $, $.a.b[0] or $['any key'], 200 characters at most";
+
+/** Where in the good registry, what stands there instead (undefined: nothing), and what is said about it. */
+const faults: [at: string, value: unknown, ...lines: string[]][] = [
+  // shape
+  [
+    "probeIntervalMs",
+    undefined,
+    `probeIntervalMs: expected ${duration}, found nothing`,
+  ],
+  [
+    "probeIntervalMs",
+    "5000",
+    `probeIntervalMs: expected ${duration}, found "5000"`,
+  ],
+  ["regions", [], "regions: expected a list of one or more regions, found []"],
+  [
+    "regions.0",
+    "eu",
+    'regions[0]: expected a region: an object with id and name, found "eu"',
+  ],
+  [
+    "regions.1.id",
+    "US East",
+    `regions[1] (US East).id: expected ${id}, found "US East"`,
+  ],
+  [
+    "regions.1.note",
+    "x",
+    'regions[1] (us-east).note: expected no such property (known here: id, name), found "x"',
+  ],
+  ["venues", {}, "venues: expected a list of one or more venues, found {}"],
+  [
+    "venues.1.category",
+    "casino",
+    'venues[1] (gate).category: expected one of exchange, rpc, market-data, oracle, stablecoin, bridge, ramp, found "casino"',
+  ],
+  ["venues.0.id", 7, `venues[0].id: expected ${id}, found 7`],
+  ["venues.0.name", "", `venues[0] (okx).name: expected ${text}, found ""`],
+  [
+    "venues.0.name",
+    "O\nX",
+    `venues[0] (okx).name: expected ${text}, found "O\\nX"`,
+  ],
+  [
+    "venues.0.rest.0.name",
+    "block1",
+    'venues[0] (okx).rest[0].name: expected a name of small letters only, 40 at most, found "block1"',
+  ],
+  [
+    "venues.0.rest.0.url",
+    "http://example.com/",
+    `venues[0] (okx).rest[0].url: expected ${webUrl}, found "http://example.com/"`,
+  ],
+  [
+    "venues.0.rest.0.url",
+    "https://user:word@example.com/",
+    `venues[0] (okx).rest[0].url: expected ${webUrl}, found "https://user:word@example.com/"`,
+  ],
+  [
+    "venues.0.rest.0.url",
+    "http://127.0.0.1.example.com/",
+    `venues[0] (okx).rest[0].url: expected ${webUrl}, found "http://127.0.0.1.example.com/"`,
+  ],
+  [
+    "venues.0.rest.0.cadenceMs",
+    2.5,
+    `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found 2.5`,
+  ],
+  [
+    "venues.0.rest.0.method",
+    "PUT",
+    'venues[0] (okx).rest[0].method: expected GET or POST, found "PUT"',
+  ],
+  [
+    "venues.0.rest.0.proof",
+    "result",
+    `venues[0] (okx).rest[0].proof: expected ${path}, found "result"`,
+  ],
+  [
+    "venues.0.rest.0.head.encoding",
+    undefined,
+    "venues[0] (okx).rest[0].head.encoding: expected hex or integer, found nothing",
+  ],
+  [
+    "venues.0.socket.url",
+    "ws://example.com",
+    `venues[0] (okx).socket.url: expected ${socketUrl}, found "ws://example.com"`,
+  ],
+  [
+    "venues.0.socket.streams",
+    [],
+    "venues[0] (okx).socket.streams: expected a list of one or more streams, found []",
+  ],
+  [
+    "venues.0.socket.streams.0.name",
+    "conn",
+    'venues[0] (okx).socket.streams[0].name: expected a name of small letters only, 40 at most, not conn (ws:conn is the socket itself), found "conn"',
+  ],
+  [
+    "venues.0.socket.keepAlive.send",
+    {},
+    "venues[0] (okx).socket.keepAlive.send.kind: expected one of none, ping, text, json, once, found nothing",
+  ],
+  [
+    "venues.0.socket.keepAlive.send.kind",
+    "smoke",
+    'venues[0] (okx).socket.keepAlive.send.kind: expected one of none, ping, text, json, once, found "smoke"',
+  ],
+  [
+    "venues.0.socket.keepAlive.send",
+    { kind: "text", text: "ping", message: 1 },
+    `venues[0] (okx).socket.keepAlive.send.everyMs: expected ${duration}, found nothing`,
+    "venues[0] (okx).socket.keepAlive.send.message: expected no such property (known here: kind, everyMs, text), found 1",
+  ],
+  [
+    "venues.0.socket.streams.0.match.equals",
+    { any: "of these" },
+    'venues[0] (okx).socket.streams[0].match.equals: expected a text or a number, found {"any":"of these"}',
+  ],
+  [
+    "venues.0.socket.streams.0.typicalPerMinute",
+    0,
+    "venues[0] (okx).socket.streams[0].typicalPerMinute: expected a number of frames a minute above 0, found 0",
+  ],
+  [
+    "venues.0.socket.streams.0.stall.distribution.to",
+    "2026-13-01",
+    'venues[0] (okx).socket.streams[0].stall.distribution.to: expected a date such as 2026-10-31, found "2026-13-01"',
+  ],
+  [
+    "venues.0.official.kind",
+    undefined,
+    "venues[0] (okx).official.kind: expected one of statuspage, binance-system-status, okx-system-status, bybit-system-status, kucoin-service-status, betterstack, html, found nothing",
+  ],
+  [
+    "venues.0.what/is~this",
+    { long: "x".repeat(100) },
+    `venues[0] (okx)["what/is~this"]: expected no such property (known here: id, name, category, symbol, quote, chain, rest, socket, official), found {"long":"${"x".repeat(50)}…`,
+  ],
+
+  // rules
+  [
+    "regions.1.id",
+    "eu-central",
+    'regions[1] (eu-central).id: expected another id than regions[0] has, found "eu-central"',
+  ],
+  [
+    "venues.1.id",
+    "okx",
+    'venues[1] (okx).id: expected another id than venues[0] has, found "okx"',
+  ],
+  [
+    "venues.0.category",
+    "exchange",
+    "venues[0] (okx).symbol: expected a text, as an exchange trades, found null",
+    "venues[0] (okx).quote: expected a text, as an exchange trades, found null",
+  ],
+  [
+    "venues.0.symbol",
+    "ETH",
+    "venues[0] (okx).quote: expected a text, as symbol, found null",
+  ],
+  [
+    "venues.0.quote",
+    "USD",
+    "venues[0] (okx).symbol: expected a text, as quote, found null",
+  ],
+  [
+    "venues.0.rest.0.timeoutMs",
+    5001,
+    "venues[0] (okx).rest[0].timeoutMs: expected at most 5000, its cadenceMs (one measurement ends before the next begins), found 5001",
+  ],
+  [
+    "venues.0.rest.0.method",
+    "GET",
+    'venues[0] (okx).rest[0].body: expected none with GET, found {"method":"eth_blockNumber"}',
+  ],
+  [
+    "venues.0.rest.0.proof",
+    "$.result..x",
+    `venues[0] (okx).rest[0].proof: expected a path (expected .key, [n] or ['any key'] at character 9 of "$.result..x", found "."), found "$.result..x"`,
+  ],
+  [
+    "venues.0.rest.0.head.path",
+    "$.[0]",
+    `venues[0] (okx).rest[0].head.path: expected a path (expected .key, [n] or ['any key'] at character 2 of "$.[0]", found "."), found "$.[0]"`,
+  ],
+  [
+    "venues.0.chain",
+    null,
+    'venues[0] (okx).rest[0].head: expected none, as the venue names no chain, found {"path":"$.result","encoding":"hex"}',
+  ],
+  [
+    "venues.0.rest.0.url",
+    "https://example.com:70000/",
+    'venues[0] (okx).rest[0].url: expected an address that exists by its form (host, port), found "https://example.com:70000/"',
+  ],
+  [
+    "venues.0.socket.keepAlive.replyWithinMs",
+    20001,
+    "venues[0] (okx).socket.keepAlive.replyWithinMs: expected at most 20000, its send.everyMs, found 20001",
+  ],
+  [
+    "venues.0.socket.keepAlive.send",
+    { kind: "none" },
+    "venues[0] (okx).socket.keepAlive.replyWithinMs: expected null with send.kind none, found 10000",
+  ],
+  [
+    "venues.0.socket.keepAlive.respond.when.path",
+    "$x",
+    `venues[0] (okx).socket.keepAlive.respond.when.path: expected a path (expected .key, [n] or ['any key'] at character 2 of "$x", found "x"), found "$x"`,
+  ],
+  [
+    "venues.0.socket.streams.0.match.equals",
+    "{chanId:ticker}",
+    'venues[0] (okx).socket.streams[0].match.equals: expected {chanId:trades}, found "{chanId:ticker}"',
+  ],
+  [
+    "venues.0.socket.streams.0.subscribe",
+    null,
+    'venues[0] (okx).socket.streams[0].match.equals: expected no placeholder, as no stream names a channel, found "{chanId:trades}"',
+  ],
+  [
+    "venues.0.socket.streams.0.eventTime.path",
+    "$[",
+    `venues[0] (okx).socket.streams[0].eventTime.path: expected a path (expected .key, [n] or ['any key'] at character 2 of "$[", found "["), found "$["`,
+  ],
+  [
+    "venues.0.socket.streams.0.stall.afterMs",
+    999,
+    "venues[0] (okx).socket.streams[0].stall.afterMs: expected at least 1000, the mean interval at typicalPerMinute 60, found 999",
+  ],
+  [
+    "venues.0.official.api",
+    null,
+    "venues[0] (okx).official.api: expected an address with kind statuspage, found null",
+  ],
+  [
+    "venues.0.official.kind",
+    "html",
+    "venues[0] (okx).official.page: expected an address with kind html, found null",
+    'venues[0] (okx).official.api: expected null with kind html, found "https://status.example.com/api/v2/incidents.json"',
+  ],
+];
+
+for (const [at, value, ...lines] of faults)
+  void t.test(`${at} = ${JSON.stringify(value)?.slice(0, 40)}`, (t) => {
+    t.strictSame(problemsOf(changed(good(), at, value)), lines);
+    t.end();
+  });
+
+void t.test("names are told apart within a venue, not between venues", (t) => {
+  const value = good();
+  const { rest, socket } = value.venues[1]!;
+  rest.push(structuredClone(rest[0]!));
+  socket.streams.push(structuredClone(socket.streams[0]!));
+  t.strictSame(problemsOf(value), [
+    'venues[1] (gate).rest[1].name: expected another name than rest[0] has, found "block"',
+    'venues[1] (gate).socket.streams[1].name: expected another name than streams[0] has, found "trades"',
+  ]);
+  t.end();
+});
+
+void t.test("an RPC provider trades nothing", (t) => {
+  const value = good();
+  Object.assign(value.venues[0]!, {
+    category: "rpc",
+    symbol: "ETH",
+    quote: "USD",
+  });
+  t.strictSame(problemsOf(value), [
+    'venues[0] (okx).symbol: expected null with category rpc, found "ETH"',
+    'venues[0] (okx).quote: expected null with category rpc, found "USD"',
+  ]);
+  t.end();
+});
+
+void t.test("a venue with nothing to measure is refused", (t) => {
+  const value = good();
+  Object.assign(value.venues[0]!, { rest: [], socket: null });
+  t.strictSame(problemsOf(value), [
+    "venues[0] (okx).rest: expected an endpoint, as the venue has no socket either, found []",
+  ]);
+  t.end();
+});
+
+void t.test("all problems come at once, those of shape and of sense", (t) => {
+  const value = good();
+  changed(value, "probeIntervalMs", 0);
+  changed(value, "venues.0.rest.0.cadenceMs", undefined);
+  changed(value, "venues.0.colour", "red");
+  changed(value, "venues.1.rest.0.timeoutMs", 6000);
+  changed(value, "venues.1.id", "okx");
+  t.strictSame(problemsOf(value), [
+    `probeIntervalMs: expected ${duration}, found 0`,
+    'venues[0] (okx).colour: expected no such property (known here: id, name, category, symbol, quote, chain, rest, socket, official), found "red"',
+    `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found nothing`,
+    'venues[1] (okx).id: expected another id than venues[0] has, found "okx"',
+    "venues[1] (okx).rest[0].timeoutMs: expected at most 5000, its cadenceMs (one measurement ends before the next begins), found 6000",
+  ]);
+  t.end();
+});
+
+const noRegistry =
+  "the whole file: expected a registry: an object with probeIntervalMs, regions and venues";
+
+for (const value of [null, 7, "registry", [], true])
+  void t.test(`${JSON.stringify(value)} is no registry`, (t) => {
+    t.strictSame(problemsOf(value), [
+      `${noRegistry}, found ${JSON.stringify(value)}`,
+    ]);
+    t.end();
+  });
+
+void t.test("a file wrong all over is not listed without end", (t) => {
+  const problems = problemsOf({ ...good(), venues: Array(300).fill(7) });
+  t.equal(problems.length, 201);
+  t.equal(problems.at(-1), "… and 100 more problems");
+  t.end();
+});
+
+void t.test("a file that cannot be read is told in one sentence", async (t) => {
+  const folder = t.testdir({
+    "latin1.json": Buffer.from([0x22, 0xfc, 0x22]),
+    "huge.json": " ".repeat(4 * 1024 * 1024 + 1),
+  });
+  const refused: [file: string, reason: string][] = [
+    ["missing.json", "there is no such file"],
+    ["", "it is not a file"],
+    ["latin1.json", "it is not UTF-8"],
+    ["huge.json", "it holds 4194305 bytes, at most 4194304 were expected"],
+  ];
+  for (const [file, reason] of refused) {
+    const path = join(folder, file);
+    await t.rejects(loadRegistry(path), {
+      message: `The registry ${path} cannot be read: ${reason}`,
+    });
+  }
+});
+
+void t.test("a device is not read: it may never end", async (t) => {
+  await t.rejects(loadRegistry("/dev/zero"), {
+    message: "The registry /dev/zero cannot be read: it is not a file",
+  });
+});
+
+void t.test(
+  "a file that is not JSON is told the line and column",
+  async (t) => {
+    const path = written(t, '{\n  "regions": [\n    oops\n');
+    await t.rejects(loadRegistry(path), {
+      message: `The registry ${path} is not JSON: line 3, column 5: expected a value or ], found oops`,
+    });
+  },
+);
+
+void t.test(
+  "a wrong file is refused by its name, one line a problem",
+  async (t) => {
+    const value = changed(changed(good(), "venues.0.id", "OKX"), "regions", 1);
+    const path = written(t, JSON.stringify(value));
+    await t.rejects(loadRegistry(path), {
+      message: [
+        `The registry ${path} is wrong:`,
+        "regions: expected a list of one or more regions, found 1",
+        `venues[0] (OKX).id: expected ${id}, found "OKX"`,
+      ].join("\n"),
+    });
+  },
+);
+
+void t.test("a byte order mark is no fault", async (t) => {
+  const path = written(t, `\ufeff${JSON.stringify(good())}`);
+  t.strictSame(await loadRegistry(path), good());
+});
+
+void t.test("a key of JSON cannot reach the prototypes", (t) => {
+  const value = JSON.parse(
+    JSON.stringify(good()).replace("{", '{"__proto__": {"venues": []}, '),
+  ) as unknown;
+  t.strictSame(problemsOf(value), [
+    '__proto__: expected no such property (known here: probeIntervalMs, regions, venues), found {"venues":[]}',
+  ]);
+  t.end();
+});
+
+function problemsOf(value: unknown): string[] {
+  try {
+    parseRegistry(value, "test");
+    return [];
+  } catch (error) {
+    const [title, ...problems] = (error as Error).message.split("\n");
+    t.equal(title, "The registry test is wrong:");
+    return problems;
+  }
+}
+
+/** `at` is a way of keys and indices joined by dots. */
+function changed<T>(registry: T, at: string, value: unknown): T {
+  const keys = at.split(".");
+  const last = keys.pop()!;
+  const parent = keys.reduce(
+    (inner, key) => inner[key] as Record<string, unknown>,
+    registry as Record<string, unknown>,
+  );
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
+  return registry;
+}
+
+function written(t: Test, content: string): string {
+  return join(t.testdir({ "registry.json": content }), "registry.json");
+}
