@@ -1,8 +1,6 @@
 /** What can go wrong in the world, for whom, and from when to when. */
-import type { Registry, Venue } from "../../server/registry.js";
-
 /** Where a kind of fault acts: on REST answers, on connections of the socket, on the streams that flow through it. */
-type Place = "rest" | "connection" | "stream";
+export type Place = "rest" | "connection" | "stream";
 
 interface KindRules {
   /** Empty: the whole venue, for every region alike. */
@@ -11,7 +9,8 @@ interface KindRules {
   takes: (keyof FaultDetails)[];
 }
 
-const rules = {
+/** Every kind, and what it does. */
+export const rules = {
   /** Nothing listens any more: connecting is refused. */
   refused: { places: [], takes: [] },
   /** The connection is reset (RST): at a request, at an upgrade, and sockets that are open. */
@@ -45,7 +44,7 @@ const rules = {
 export type FaultKind = keyof typeof rules;
 export const faultKinds = Object.keys(rules) as FaultKind[];
 
-interface FaultDetails {
+export interface FaultDetails {
   status?: number;
   location?: string;
   retryAfterS?: number;
@@ -96,7 +95,7 @@ function befalls(fault: ScriptedFault, { venue, component, region }: Target) {
     return false;
   if (rules[fault.kind].places.length === 0) return true;
   return (
-    placeOf(component).some((place) => actsOn(fault.kind, place)) &&
+    placesOf(component).some((place) => actsOn(fault.kind, place)) &&
     covers(fault.component, component)
   );
 }
@@ -109,13 +108,13 @@ function covers(pattern: string | undefined, component: string): boolean {
 }
 
 /** `ws:*` may mean connections and streams. */
-function placeOf(component: string): Place[] {
+export function placesOf(component: string): Place[] {
   if (component.startsWith("rest:")) return ["rest"];
   if (component === "ws:conn") return ["connection"];
   return component === "ws:*" ? ["connection", "stream"] : ["stream"];
 }
 
-function actsOn(kind: FaultKind, place: Place): boolean {
+export function actsOn(kind: FaultKind, place: Place): boolean {
   return (rules[kind].places as Place[]).includes(place);
 }
 
@@ -145,97 +144,4 @@ function phaseOf({ from, to, everyMs }: ScriptedFault, at: Date) {
     to: first.to + passed,
     next: first.from + passed + everyMs,
   };
-}
-
-/** @throws Error that names everything that is wrong with the faults */
-export function checkFaults(
-  faults: readonly ScriptedFault[],
-  registry: Registry,
-): void {
-  const problems = faults.flatMap((fault, index) =>
-    problemsOf(fault, registry).map(
-      (problem) =>
-        `fault ${index + 1} (${fault.venue} ${fault.component ?? "*"} ${fault.kind}): ${problem}`,
-    ),
-  );
-  if (problems.length > 0)
-    throw new Error(
-      `The world cannot play its script:\n${problems.join("\n")}`,
-    );
-}
-
-function problemsOf(fault: ScriptedFault, registry: Registry): string[] {
-  if (!(fault.kind in rules))
-    return [`the kind is unknown; expected one of ${faultKinds.join(", ")}`];
-  return [
-    ...venueProblems(fault, registry.venues),
-    ...regionProblems(fault, registry),
-    ...reachProblems(fault),
-    ...timeProblems(fault),
-    ...detailProblems(fault),
-  ];
-}
-
-function venueProblems({ venue, component }: ScriptedFault, venues: Venue[]) {
-  const meant = venues.filter(({ id }) => venue === "*" || id === venue);
-  if (meant.length === 0)
-    return [
-      `the venue is not in the registry; expected * or one of ${venues.map(({ id }) => id).join(", ")}`,
-    ];
-  const known = new Set(meant.flatMap(componentsOf));
-  if (component === undefined || known.has(component)) return [];
-  return [
-    `${venue} has no component ${component}; expected one of ${[...known].join(", ")}`,
-  ];
-}
-
-function componentsOf({ rest, socket }: Venue): string[] {
-  const streams = socket?.streams.map(({ name }) => `ws:${name}`) ?? [];
-  return [
-    ...(rest.length > 0 ? ["rest:*"] : []),
-    ...rest.map(({ name }) => `rest:${name}`),
-    ...(socket ? ["ws:*", "ws:conn"] : []),
-    ...streams,
-  ];
-}
-
-function regionProblems({ regions }: ScriptedFault, registry: Registry) {
-  const known = registry.regions.map(({ id }) => id);
-  return (regions ?? [])
-    .filter((region) => !known.includes(region))
-    .map(
-      (region) =>
-        `the region ${region} is not in the registry; expected some of ${known.join(", ")}`,
-    );
-}
-
-function reachProblems({ kind, component, regions }: ScriptedFault) {
-  const { places } = rules[kind];
-  if (places.length === 0)
-    return component || regions
-      ? [
-          "a closed listener refuses every region and the whole venue; leave regions and component out, or use reset",
-        ]
-      : [];
-  if (component === undefined) return [];
-  return placeOf(component).some((place) => actsOn(kind, place))
-    ? []
-    : [`${kind} acts on ${places.join(" and ")} only, not on ${component}`];
-}
-
-function timeProblems({ from, to, everyMs }: ScriptedFault): string[] {
-  if (from && to && to <= from) return ["it ends before it begins"];
-  if (everyMs === undefined) return [];
-  return from && to && to.getTime() - from.getTime() < everyMs
-    ? []
-    : ["what repeats needs a beginning, and an end within the period"];
-}
-
-function detailProblems(fault: ScriptedFault): string[] {
-  const takes: string[] = rules[fault.kind].takes;
-  return (
-    ["status", "location", "retryAfterS", "latencyMs", "closeCode"] as const
-  )
-    .filter((name) => fault[name] !== undefined && !takes.includes(name))
-    .map((name) => `${fault.kind} takes no ${name}`);
 }

@@ -20,7 +20,7 @@ export function loopbackRegistry(
 
 function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
   const { socket, official } = venue;
-  const scaled = (ms: number | null) => ms && ms / timeScale;
+  const scaled = (ms: number | null) => ms && divided(ms, timeScale);
   return {
     ...venue,
     rest: venue.rest.map((endpoint) => ({
@@ -50,8 +50,12 @@ function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
 
 function scaledSend(send: KeepAlive["send"], timeScale: number) {
   return "everyMs" in send
-    ? { ...send, everyMs: send.everyMs / timeScale }
+    ? { ...send, everyMs: divided(send.everyMs, timeScale) }
     : send;
+}
+
+function divided(ms: number, timeScale: number): number {
+  return Math.max(1, Math.round(ms / timeScale));
 }
 
 /** `wss://host:9443/a?b` becomes `ws://127.0.0.1:<port>/host:9443/a?b`: one listener plays all hosts of a venue. */

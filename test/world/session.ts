@@ -60,13 +60,12 @@ export function startSession(
     stage.count(`ws:${name}`, region);
     if (first) push(name, first);
     const gapMs = gapOf(name, stage) / timeScale;
-    let timer = next();
+    next();
 
     function next() {
       return later(gapMs * (0.5 + Math.random()), () => {
-        timers.delete(timer);
         push(name, data);
-        timer = next();
+        next();
       });
     }
   }
@@ -111,7 +110,12 @@ export function startSession(
 
   function after(ms: number, run: () => void): Timer {
     const timer = later(ms / timeScale, run);
-    return { refresh: () => timer.refresh(), cancel: () => forget(timer) };
+    return { refresh, cancel: () => forget(timer) };
+
+    function refresh() {
+      timers.add(timer);
+      timer.refresh();
+    }
   }
 
   function every(ms: number, run: () => void) {
@@ -119,7 +123,13 @@ export function startSession(
   }
 
   function later(ms: number, run: () => void) {
-    const timer = setTimeout(run, Math.min(ms, longestTimerMs));
+    const timer = setTimeout(
+      () => {
+        timers.delete(timer);
+        run();
+      },
+      Math.min(ms, longestTimerMs),
+    );
     timers.add(timer);
     return timer;
   }

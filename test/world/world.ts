@@ -6,12 +6,8 @@
  */
 import { createServer } from "node:http";
 import type { Registry, Venue } from "../../server/registry.js";
-import {
-  checkFaults,
-  faultOf,
-  nextChange,
-  type ScriptedFault,
-} from "./faults.js";
+import { checkFaults } from "./fault-check.js";
+import { faultOf, nextChange, type ScriptedFault } from "./faults.js";
 import { latencyMs, type Latency } from "./latency.js";
 import { startListener, type Listener } from "./listener.js";
 import { loopbackRegistry } from "./loopback.js";
@@ -30,7 +26,10 @@ export interface WorldOptions {
   ports?: Record<string, number>;
   /** The clock of the script and of the venues' time stamps. */
   now?: () => Date;
-  /** Every interval of a venue (pings, deadlines, data) passes this many times faster. Default 1. */
+  /**
+   * Every interval of a venue (pings, deadlines, data) passes this many times faster. Default 1. Beyond 100 some
+   * keep-alive times fall below what a registry file may hold.
+   */
   timeScale?: number;
   /** `plausible`: 10–180 ms, steady per venue and region. Default `none`. */
   latency?: Latency;
