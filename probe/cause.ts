@@ -1,0 +1,51 @@
+import type { Fault } from "../server/sample.js";
+import type { Phase } from "./connection.js";
+import type { UnmeasuredReason } from "./measurement.js";
+
+/** Why an exchange failed: the venue's fault, or our own trouble. */
+export type Cause =
+  { fault: Fault; httpStatus?: number } | { unmeasured: UnmeasuredReason };
+
+/** What this machine says when it has no way out or no socket to give. */
+const ownTrouble = new Set([
+  "ENETUNREACH",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "EADDRNOTAVAIL",
+  "EMFILE",
+  "ENFILE",
+  "ENOBUFS",
+  "ENOMEM",
+]);
+
+/** An answer that is no HTTP, or that breaks its own rules: it did come, and it cannot be read. */
+const unreadable =
+  /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
+
+/** Judges an error by how far the connection had come; error codes alone do not tell a reset handshake from a reset answer. */
+export function causeOf(error: unknown, phase: Phase): Cause {
+  const codes = codesOf(error);
+  // A name with addresses of both families fails with one error for each.
+  if (codes.length > 0 && codes.every((code) => ownTrouble.has(code)))
+    return { unmeasured: "network" };
+  if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
+  if (phase !== "exchange") return { fault: phase };
+  return {
+    fault: codes.some((code) => unreadable.test(code)) ? "body" : "closed",
+  };
+}
+
+/** A refusal by status, which means the same on a request and on a WebSocket upgrade. */
+export function causeOfRefusal(httpStatus: number): Cause | null {
+  if (httpStatus === 403 || httpStatus === 451)
+    return { fault: "blocked", httpStatus };
+  if (httpStatus === 429 || httpStatus === 418)
+    return { fault: "limited", httpStatus };
+  return null;
+}
+
+function codesOf(error: unknown): string[] {
+  if (error instanceof AggregateError) return error.errors.flatMap(codesOf);
+  if (!(error instanceof Error) || !("code" in error)) return [];
+  return [String(error.code)];
+}

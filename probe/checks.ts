@@ -1,0 +1,130 @@
+import {
+  brotliDecompressSync,
+  gunzipSync,
+  inflateSync,
+  type InputType,
+  type ZlibOptions,
+} from "node:zlib";
+import { parsePath } from "../server/json-path.js";
+import type { Match, RestEndpoint, Stream } from "../server/registry.js";
+
+/** What an answer is worth: good when its proof is there; the chain head where it names one. */
+export interface Verdict {
+  good: boolean;
+  head: number | null;
+}
+
+export type AnswerCheck = (
+  body: Buffer,
+  contentEncoding: string | string[] | undefined,
+) => Verdict;
+
+/** Channel name to channel number, as Bitfinex gives them out anew on each connection. */
+export type ChannelNumbers = ReadonlyMap<string, unknown>;
+
+export type FrameCheck = (frame: unknown, channels: ChannelNumbers) => boolean;
+
+/** A compressed answer may not grow beyond this. */
+const maxBodyBytes = 1024 * 1024;
+
+const decompressors: Record<
+  string,
+  (body: InputType, options: ZlibOptions) => Buffer
+> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+export function compileAnswerCheck({
+  proof,
+  head,
+}: Pick<RestEndpoint, "proof" | "head">): AnswerCheck {
+  const proofOf = parsePath(proof);
+  const headOf = head && parsePath(head.path);
+
+  return function checkAnswer(body, contentEncoding) {
+    const answer = parsedAnswer(body, contentEncoding);
+    // `$` alone asks for JSON, and null is JSON.
+    const good =
+      answer !== undefined && (proof === "$" || proofOf(answer) != null);
+    if (!good || !head || !headOf) return { good, head: null };
+    return { good, head: height(headOf(answer), head.encoding) };
+  };
+}
+
+export function compileMatch(match: Match): FrameCheck {
+  const valueOf = parsePath(match.path);
+  const { equals } = match;
+  if (equals === undefined) return (frame) => valueOf(frame) != null;
+  const channel = /^\{chanId:(.+)\}$/.exec(String(equals))?.[1];
+  if (channel === undefined) return (frame) => valueOf(frame) === equals;
+  return (frame, channels) =>
+    channels.has(channel) && valueOf(frame) === channels.get(channel);
+}
+
+/** Whether a frame is data of this stream. */
+export function compileFrameCheck({
+  match,
+  ignore,
+}: Pick<Stream, "match" | "ignore">): FrameCheck {
+  const matches = compileMatch(match);
+  const ignored = ignore ? compileMatch(ignore) : () => false;
+  return (frame, channels) =>
+    matches(frame, channels) && !ignored(frame, channels);
+}
+
+/** The venue's own time of a frame, milliseconds since 1970; null where it has none that can be read. */
+export function compileEventTime({
+  eventTime,
+}: Pick<Stream, "eventTime">): (frame: unknown) => number | null {
+  if (!eventTime) return () => null;
+  const valueOf = parsePath(eventTime.path);
+  const { unit } = eventTime;
+  return (frame) => {
+    const value = valueOf(frame);
+    if (typeof value !== "string" && typeof value !== "number") return null;
+    const timeMs =
+      unit === "iso"
+        ? Date.parse(String(value))
+        : Number(value) * milliseconds[unit];
+    return Number.isFinite(timeMs) ? timeMs : null;
+  };
+}
+
+const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
+
+/** Undefined when the body is no JSON, or grows beyond its bound. */
+function parsedAnswer(
+  body: Buffer,
+  contentEncoding: string | string[] | undefined,
+): unknown {
+  try {
+    return JSON.parse(decoded(body, contentEncoding).toString("utf8"));
+  } catch {
+    // Whatever the venue sent that cannot be read is one and the same fault.
+    return undefined;
+  }
+}
+
+/** We ask for no encoding; a server that compresses all the same is understood, within bounds. */
+function decoded(
+  body: Buffer,
+  contentEncoding: string | string[] | undefined = "identity",
+): Buffer {
+  const encoding = String(contentEncoding).trim().toLowerCase();
+  if (encoding === "identity" || encoding === "") return body;
+  const decompress = decompressors[encoding];
+  if (!decompress) throw new Error(`unknown content-encoding ${encoding}`);
+  return decompress(body, { maxOutputLength: maxBodyBytes });
+}
+
+function height(value: unknown, encoding: "hex" | "integer"): number | null {
+  const isHex = typeof value === "string" && /^0x[0-9a-f]+$/i.test(value);
+  const isInteger =
+    typeof value === "number" ||
+    (typeof value === "string" && /^\d+$/.test(value));
+  if (encoding === "hex" ? !isHex : !isInteger) return null;
+  const number = Number(value);
+  return Number.isSafeInteger(number) && number >= 0 ? number : null;
+}

@@ -1,0 +1,15 @@
+/** The clock and timers of a schedule, so that a test can walk hours in microseconds. */
+export interface Clock {
+  /** Wall time, milliseconds since 1970. */
+  now(): number;
+  /** Calls back once after `delayMs`; the returned function cancels it. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};

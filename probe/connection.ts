@@ -1,0 +1,83 @@
+import { isIP, connect as netConnect, type LookupFunction } from "node:net";
+import type { Socket } from "node:net";
+import { connect as tlsConnect } from "node:tls";
+
+/** How far a connection came; once it stands, `exchange`. */
+export type Phase = "dns" | "connect" | "tls" | "exchange";
+
+export interface Connection {
+  socket: Socket;
+  /** Where the connection is now: it tells what an error means. */
+  phase: Phase;
+  dnsUs: number | null;
+  connectUs: number | null;
+  tlsUs: number | null;
+}
+
+export interface ConnectionOptions {
+  host: string;
+  port: number;
+  secure: boolean;
+  /** Name to address; the system's resolver when not given. */
+  lookup?: LookupFunction;
+}
+
+/**
+ * Node's 250 ms between the addresses of a name would give up a good address
+ * that is far away, and book the time on the venue.
+ */
+const nextAddressAfterMs = 1000;
+
+/** Opens a TCP or TLS connection and times its phases. Errors are the socket's. */
+export function openConnection(options: ConnectionOptions): Connection {
+  const { host, secure } = options;
+  const socket = secure ? openTls(options) : netConnect(netOptions(options));
+  const connection: Connection = {
+    socket,
+    phase: isIP(host) ? "connect" : "dns",
+    dnsUs: null,
+    connectUs: null,
+    tlsUs: null,
+  };
+  let phaseBegunMs = performance.now();
+
+  function endPhase(next: Phase): number {
+    const nowMs = performance.now();
+    const tookUs = Math.round((nowMs - phaseBegunMs) * 1000);
+    phaseBegunMs = nowMs;
+    connection.phase = next;
+    return tookUs;
+  }
+
+  socket.setNoDelay(true);
+  socket.on("lookup", (error: Error | null) => {
+    // With several addresses the event comes once for each.
+    if (!error && connection.phase === "dns")
+      connection.dnsUs = endPhase("connect");
+  });
+  socket.once("connect", () => {
+    connection.connectUs = endPhase(secure ? "tls" : "exchange");
+  });
+  socket.once("secureConnect", () => {
+    connection.tlsUs = endPhase("exchange");
+  });
+  return connection;
+}
+
+function openTls(options: ConnectionOptions): Socket {
+  return tlsConnect({
+    ...netOptions(options),
+    servername: isIP(options.host) ? "" : options.host,
+    ALPNProtocols: ["http/1.1"],
+  });
+}
+
+function netOptions({ host, port, lookup }: ConnectionOptions) {
+  return {
+    host,
+    port,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+    ...(lookup && { lookup }),
+  };
+}

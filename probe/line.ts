@@ -1,0 +1,150 @@
+import type { Log } from "../server/log.js";
+import type { KeepAlive } from "../server/registry.js";
+import { makeBackoff } from "./backoff.js";
+import type { Cause } from "./cause.js";
+import type { Feed } from "./feed.js";
+import type { Resolver } from "./resolver.js";
+import { startSession, type Session } from "./session.js";
+import type { Down, Socket } from "./socket.js";
+
+export interface LineOptions {
+  url: string;
+  keepAlive: KeepAlive;
+  maxConnectionMs: number | null;
+  openAfterMs: number;
+  feeds: readonly Feed[];
+  userAgent: string;
+  resolver: Resolver;
+  log: Log;
+}
+
+/** One address of a venue, kept connected: the socket is reopened when it falls, and replaced before it grows too old. */
+export interface Line {
+  /** The socket in use; null while there is none. */
+  opened(): Socket["opened"];
+  /** Why there is none; null while there is one, and before the first attempt has ended. */
+  down(): Cause | null;
+  close(): void;
+}
+
+/** A socket that stood this long has earned a quick reconnect. */
+const stableMs = 60_000;
+
+/** How long a new socket may take until all its streams spoke, before it replaces the old one all the same. */
+const overlapMs = 15_000;
+
+/** Timers of Node end at 2^31 ms (24.8 days) and fire at once beyond it; Bitstamp's 90 days do not fit. */
+const longestMs = 20 * 24 * 60 * 60_000;
+
+export function startLine(options: LineOptions): Line {
+  const { url, keepAlive, feeds, userAgent, resolver, log } = options;
+  const backoff = makeBackoff();
+  let current: Session | null = null;
+  let next: Session | null = null;
+  let down: Cause | null = null;
+  let connectTimer = setTimeout(connect, options.openAfterMs);
+  let overlapTimer: NodeJS.Timeout | undefined;
+
+  return {
+    opened: () => current?.opened() ?? null,
+    down: () => down,
+    close() {
+      clearTimeout(connectTimer);
+      clearTimeout(overlapTimer);
+      current?.close();
+      next?.close();
+    },
+  };
+
+  function connect() {
+    next = startSession({
+      url,
+      keepAlive,
+      feeds,
+      userAgent,
+      resolver,
+      onOpen,
+      onSubscribed,
+      onData,
+      onRefused,
+      onDown,
+    });
+  }
+
+  function onOpen() {
+    if (current) overlapTimer = setTimeout(takeOver, overlapMs);
+    else takeOver();
+  }
+
+  /** The new socket takes the place of the old one, if any; the meters run on. */
+  function takeOver() {
+    clearTimeout(overlapTimer);
+    current?.close();
+    current = next;
+    next = null;
+    down = null;
+    for (const feed of feeds) if (!current?.asked.has(feed)) feed.meter.lost();
+    log.info("socket open", { url });
+    scheduleRenewal();
+  }
+
+  function scheduleRenewal() {
+    const { maxConnectionMs } = options;
+    if (maxConnectionMs === null) return;
+    // Sockets that were opened together need not be renewed together.
+    const share = 0.8 + Math.random() / 10;
+    const delayMs = Math.min(maxConnectionMs * share, longestMs);
+    connectTimer = setTimeout(connect, delayMs);
+  }
+
+  function onSubscribed(session: Session, feed: Feed) {
+    if (session === current) listenTo(feed);
+  }
+
+  function listenTo(feed: Feed) {
+    feed.refused = false;
+    feed.meter.subscribed(performance.now());
+  }
+
+  function onData(session: Session, feed: Feed, frame: unknown) {
+    if (session === current) count(feed, frame);
+    else if (current && session.heard.size === feeds.length) takeOver();
+  }
+
+  function onRefused(session: Session, feed: Feed) {
+    log.warn("subscription refused", { url, stream: feed.stream.name });
+    if (session === current) feed.refused = true;
+  }
+
+  function onDown(session: Session, { cause, detail, retryAfterMs }: Down) {
+    log.warn("socket down", { url, ...cause, detail });
+    if (session === current) return onCurrentDown(cause, retryAfterMs);
+    next = null;
+    clearTimeout(overlapTimer);
+    if (!current) down = cause;
+    reconnect(retryAfterMs);
+  }
+
+  function onCurrentDown(cause: Cause, retryAfterMs: number) {
+    const openedMs = current?.opened()?.atMs ?? Infinity;
+    if (performance.now() - openedMs >= stableMs) backoff.reset();
+    current = null;
+    if (next?.opened()) return takeOver();
+    down = cause;
+    for (const feed of feeds) feed.meter.lost();
+    if (!next) reconnect(retryAfterMs);
+  }
+
+  function reconnect(notBeforeMs: number) {
+    clearTimeout(connectTimer);
+    const waitMs = Math.max(backoff.nextMs(), notBeforeMs);
+    connectTimer = setTimeout(connect, waitMs);
+  }
+}
+
+function count(feed: Feed, frame: unknown) {
+  const eventMs = feed.eventTimeMs(frame);
+  const ageMs = eventMs === null ? null : Math.round(Date.now() - eventMs);
+  feed.refused = false;
+  feed.meter.frame(performance.now(), ageMs);
+}

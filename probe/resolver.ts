@@ -1,0 +1,63 @@
+import { lookup as systemLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+
+export interface Resolver {
+  /** Name to address, for the sockets of the probe. */
+  lookup: LookupFunction;
+  /** Whether any other watched name resolves just now: if none does, a failed lookup is our own trouble. */
+  othersResolve(host: string): Promise<boolean>;
+}
+
+/** How many other names are tried, for how long, and for how long the answer holds. */
+const names = 4;
+const patienceMs = 3000;
+const freshMs = 10_000;
+
+/** @param hosts every host that the probe watches */
+export function makeResolver(
+  hosts: Iterable<string>,
+  lookup: LookupFunction = systemLookup,
+): Resolver {
+  const watched = [...new Set(hosts)].filter((host) => !isIP(host));
+  const resolvedAtMs = new Map<string, number>();
+
+  function tried(host: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error("no answer")),
+        patienceMs,
+      );
+      lookup(host, { all: true }, (error) => {
+        clearTimeout(timer);
+        if (error) return reject(error);
+        resolvedAtMs.set(host, performance.now());
+        resolve();
+      });
+    });
+  }
+
+  return {
+    lookup,
+    async othersResolve(host) {
+      const others = watched.filter((other) => other !== host);
+      const freshFromMs = performance.now() - freshMs;
+      if (
+        others.some(
+          (other) => (resolvedAtMs.get(other) ?? -Infinity) > freshFromMs,
+        )
+      )
+        return true;
+      const attempts = spread(others, names).map(tried);
+      return Promise.any(attempts).then(
+        () => true,
+        () => false,
+      );
+    },
+  };
+}
+
+/** Some of the names, from the whole of the list: neighbours in the registry may share a resolver's fate. */
+function spread(list: readonly string[], count: number): string[] {
+  const step = Math.max(1, Math.floor(list.length / count));
+  return list.filter((_, at) => at % step === 0).slice(0, count);
+}

@@ -1,0 +1,194 @@
+import type { RestEndpoint } from "../server/registry.js";
+import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
+import { compileAnswerCheck, type AnswerCheck } from "./checks.js";
+import {
+  makeLane,
+  type Exchange,
+  type Lane,
+  type Request,
+} from "./exchange.js";
+import {
+  isUnmeasured,
+  nothingMeasured,
+  type Measurement,
+  type Outcome,
+} from "./measurement.js";
+import type { Resolver } from "./resolver.js";
+import { retryAfterMs } from "./retry-after.js";
+
+export interface RestOptions {
+  userAgent: string;
+  resolver: Resolver;
+}
+
+export interface Rest {
+  /** Prepares the measurement of one endpoint: one attempt, no redirects, never a rejection. */
+  endpoint(endpoint: RestEndpoint): (signal: AbortSignal) => Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+/** What one endpoint needs, prepared once. */
+interface Plan {
+  endpoint: RestEndpoint;
+  origin: string;
+  host: string;
+  request: Request;
+  check: AnswerCheck;
+}
+
+const maxBodyBytes = 1024 * 1024;
+
+/** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
+export function makeRest({ userAgent, resolver }: RestOptions): Rest {
+  const lanes = new Set<Lane>();
+  const idle = new Map<string, Lane[]>();
+
+  async function measure(plan: Plan, signal: AbortSignal): Promise<Exchange> {
+    const { endpoint, origin } = plan;
+    const lane = idle.get(origin)?.pop() ?? openLane(origin);
+    const limits = { timeoutMs: endpoint.timeoutMs, maxBodyBytes };
+    const exchange = await lane.exchange(plan.request, limits, signal);
+    if (exchange.failure) await dropLane(lane);
+    else idle.set(origin, [...(idle.get(origin) ?? []), lane]);
+    return exchange;
+  }
+
+  function openLane(origin: string): Lane {
+    const lane = makeLane(origin, resolver.lookup);
+    lanes.add(lane);
+    return lane;
+  }
+
+  async function dropLane(lane: Lane) {
+    lanes.delete(lane);
+    await lane.close();
+  }
+
+  async function outcomeOf(exchange: Exchange, plan: Plan): Promise<Outcome> {
+    const cause = exchange.failure
+      ? causeOfFailure(exchange, plan.endpoint)
+      : causeOfStatus(exchange, plan.endpoint);
+    if (cause && isUnmeasured(cause)) return cause;
+    if (cause?.fault === "dns" && !(await resolver.othersResolve(plan.host)))
+      return { unmeasured: "resolver" };
+    const timed = { ...nothingMeasured, ...timesOf(exchange) };
+    return cause ? { ...timed, ...cause } : judged(timed, exchange, plan.check);
+  }
+
+  return {
+    endpoint(endpoint) {
+      const plan = planOf(endpoint, userAgent);
+      let pausedUntilMs = 0;
+
+      return async (signal) => {
+        if (performance.now() < pausedUntilMs) return { unmeasured: "limited" };
+        const exchange = await measure(plan, signal);
+        const outcome = await outcomeOf(exchange, plan);
+        if (!isUnmeasured(outcome) && outcome.fault === "limited")
+          pausedUntilMs = performance.now() + pauseMs(exchange);
+        return outcome;
+      };
+    },
+    async close() {
+      await Promise.all([...lanes].map(dropLane));
+    },
+  };
+}
+
+function planOf(endpoint: RestEndpoint, userAgent: string): Plan {
+  const { origin, hostname, pathname, search } = new URL(endpoint.url);
+  const body =
+    endpoint.body === undefined ? null : JSON.stringify(endpoint.body);
+  const headers = {
+    "user-agent": userAgent,
+    accept: "application/json",
+    "accept-encoding": "identity",
+    ...(body !== null && { "content-type": "application/json" }),
+  };
+  return {
+    endpoint,
+    origin,
+    host: hostname,
+    request: {
+      method: endpoint.method,
+      path: pathname + search,
+      headers,
+      body,
+    },
+    check: compileAnswerCheck(endpoint),
+  };
+}
+
+function causeOfStatus(
+  { status }: Exchange,
+  { expectStatus }: RestEndpoint,
+): Cause | null {
+  if (status === null || status === expectStatus) return null;
+  return causeOfRefusal(status) ?? { fault: "http" };
+}
+
+function causeOfFailure(exchange: Exchange, endpoint: RestEndpoint): Cause {
+  const { failure, connection } = exchange;
+  const phase = connection?.phase ?? "exchange";
+  switch (failure?.kind) {
+    case "deadline":
+      // Our own resolver may hang as well as fail, so this one is looked into like other DNS faults.
+      return { fault: phase === "dns" ? "dns" : "timeout" };
+    case "oversize":
+      return causeOfStatus(exchange, endpoint) ?? { fault: "body" };
+    case "error":
+      if (isStale(exchange)) return { unmeasured: "stale" };
+      return causeOf(failure.error, phase);
+    default:
+      throw new Error("causeOfFailure expects an exchange that failed");
+  }
+}
+
+/**
+ * A kept connection may be closed by the server just as it is used again. What
+ * arrives within a round trip was sent before the server saw the request, and
+ * tells nothing about the venue. The slot after it gets a new connection, so
+ * that a real fault shows there.
+ */
+function isStale(exchange: Exchange): boolean {
+  const { connection, sentMs, firstByteMs, failedMs, roundTripMs } = exchange;
+  if (connection || firstByteMs !== null || failedMs === null) return false;
+  return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + 10;
+}
+
+function judged(
+  timed: Measurement,
+  { body, headers }: Exchange,
+  check: AnswerCheck,
+): Measurement {
+  const { good, head } = check(
+    Buffer.concat(body),
+    headers["content-encoding"],
+  );
+  return { ...timed, good, fault: good ? null : "body", head };
+}
+
+function timesOf(exchange: Exchange): Partial<Measurement> {
+  const { connection, sentMs, firstByteMs, endedMs, status } = exchange;
+  return {
+    dnsUs: connection?.dnsUs ?? null,
+    connectUs: connection?.connectUs ?? null,
+    tlsUs: connection?.tlsUs ?? null,
+    firstByteUs: microsecondsBetween(sentMs, firstByteMs),
+    latencyUs: microsecondsBetween(sentMs, endedMs),
+    httpStatus: status,
+  };
+}
+
+function microsecondsBetween(
+  fromMs: number | null,
+  toMs: number | null,
+): number | null {
+  return fromMs === null || toMs === null
+    ? null
+    : Math.round((toMs - fromMs) * 1000);
+}
+
+function pauseMs({ headers }: Exchange): number {
+  return retryAfterMs(headers["retry-after"], Date.now());
+}

@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import type { Log } from "../server/log.js";
+import type { Sample } from "../server/sample.js";
+import type { Clock } from "./clock.js";
+import {
+  isUnmeasured,
+  type Outcome,
+  type UnmeasuredReason,
+} from "./measurement.js";
+
+/** One component and how it is measured. `measure` does not reject; what the venue does wrong is in the outcome. */
+export interface Task {
+  venue: string;
+  component: string;
+  cadenceMs: number;
+  measure(slotAt: Date, signal: AbortSignal): Promise<Outcome> | Outcome;
+}
+
+export interface ScheduleOptions {
+  region: string;
+  tasks: readonly Task[];
+  clock: Clock;
+  log: Log;
+  onSample: (sample: Sample) => void;
+  onUnmeasured: (reason: UnmeasuredReason, slots: number) => void;
+}
+
+/** A slot that comes up later than this is not measured any more. */
+const lateAfterMs = 1000;
+
+/**
+ * Runs every task on its own fixed grid: slot k is at k × cadence + phase.
+ *
+ * There is no drift, since each slot is reckoned from the grid and not from the
+ * slot before; and never two measurements of one component at a time.
+ */
+export function startSchedule(options: ScheduleOptions): {
+  close(): Promise<void>;
+} {
+  const stopping = new AbortController();
+  // Every measurement under way listens to it.
+  setMaxListeners(0, stopping.signal);
+  const runs = options.tasks.map((task) => runTask(task, options, stopping));
+  return {
+    async close() {
+      stopping.abort();
+      await Promise.all(runs.map((run) => run.stop()));
+    },
+  };
+}
+
+/** Spreads components over their cadence, the same way after every restart. */
+export function phaseMsOf(
+  region: string,
+  { venue, component, cadenceMs }: Omit<Task, "measure">,
+): number {
+  const hash = createHash("sha256").update(`${region} ${venue} ${component}`);
+  return hash.digest().readUInt32BE(0) % cadenceMs;
+}
+
+function runTask(
+  task: Task,
+  { region, clock, log, onSample, onUnmeasured }: ScheduleOptions,
+  stopping: AbortController,
+) {
+  const { venue, component, cadenceMs } = task;
+  const phaseMs = phaseMsOf(region, task);
+  let nextMs = latestSlot(clock.now()) + cadenceMs;
+  let running: Promise<void> | null = null;
+  let cancelTimer = arm();
+
+  function latestSlot(atMs: number): number {
+    return Math.floor((atMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
+  }
+
+  function arm() {
+    return clock.after(Math.max(0, nextMs - clock.now()), wake);
+  }
+
+  function wake() {
+    const nowMs = clock.now();
+    const slotMs = latestSlot(nowMs);
+    if (slotMs >= nextMs) {
+      const missed = Math.round((slotMs - nextMs) / cadenceMs);
+      if (missed > 0) onUnmeasured("late", missed);
+      takeSlot(slotMs, nowMs);
+    }
+    // A timer may fire a little early, and the clock may have been set back: the grid decides.
+    nextMs = slotMs + cadenceMs;
+    cancelTimer = arm();
+  }
+
+  function takeSlot(slotMs: number, nowMs: number) {
+    if (nowMs - slotMs > lateAfterMs) return onUnmeasured("late", 1);
+    if (running) return onUnmeasured("overlap", 1);
+    running = measure(new Date(slotMs)).finally(() => (running = null));
+  }
+
+  async function measure(slotAt: Date) {
+    const outcome = await measured(slotAt);
+    if (stopping.signal.aborted) return;
+    if (isUnmeasured(outcome)) onUnmeasured(outcome.unmeasured, 1);
+    else onSample({ venue, component, slotAt, ...outcome });
+  }
+
+  async function measured(slotAt: Date): Promise<Outcome> {
+    try {
+      return await task.measure(slotAt, stopping.signal);
+    } catch (error) {
+      log.error("a measurement broke; this is a bug of the probe", {
+        venue,
+        component,
+        error,
+      });
+      return { unmeasured: "broken" };
+    }
+  }
+
+  return {
+    async stop() {
+      cancelTimer();
+      await running;
+    },
+  };
+}

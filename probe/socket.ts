@@ -1,0 +1,189 @@
+import type { IncomingMessage } from "node:http";
+import { WebSocket } from "ws";
+import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
+import { openConnection, type Connection } from "./connection.js";
+import { retryAfterMs } from "./retry-after.js";
+import type { Resolver } from "./resolver.js";
+
+export interface SocketOptions {
+  url: string;
+  userAgent: string;
+  resolver: Resolver;
+  onOpen: () => void;
+  /** Any frame at all, pings and pongs included. */
+  onHeard: () => void;
+  onMessage: (text: string) => void;
+  /** Called once, however the socket ends; not after `close()`. */
+  onDown: (down: Down) => void;
+}
+
+/** Why a socket is not, or no longer, open. */
+export interface Down {
+  cause: Cause;
+  detail: string;
+  /** The venue asked not to be called again before that. */
+  retryAfterMs: number;
+}
+
+export interface Socket {
+  /** Null until the socket is open. */
+  opened: null | {
+    atMs: number;
+    latencyUs: number;
+    connection: Connection;
+  };
+  send: (text: string) => void;
+  ping: () => void;
+  /** Ends a socket that is open in name only; `onDown` follows. */
+  giveUp(cause: Cause, detail: string): void;
+  /** Ends it by our own will: nothing is called any more. */
+  close(): void;
+}
+
+/** From the start of the connection to the upgrade's answer. */
+const openWithinMs = 10_000;
+
+const goodbyeMs = 1000;
+
+/** Books of a thousand levels are below 1 MiB; a larger frame ends the socket. */
+const maxFrameBytes = 4 * 1024 * 1024;
+
+/** A venue that makes us write without reading is not written to without bound. */
+const maxUnsentBytes = 1024 * 1024;
+
+/** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
+export function openSocket(options: SocketOptions): Socket {
+  const { url, userAgent, resolver, onOpen, onHeard, onMessage, onDown } =
+    options;
+  const begunMs = performance.now();
+  const { protocol, hostname, port } = new URL(url);
+  let connection: Connection | null = null;
+  let ended = false;
+  let closed = false;
+
+  const ws = new WebSocket(url, {
+    createConnection,
+    headers: { "user-agent": userAgent },
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+  });
+  const openTimer = setTimeout(onOpenDeadline, openWithinMs);
+  ws.on("open", onWsOpen);
+  ws.on("message", (data: Buffer) => {
+    if (ended) return;
+    onHeard();
+    // Binary frames hold JSON too, at KuCoin.
+    onMessage(data.toString("utf8"));
+  });
+  ws.on("ping", () => {
+    onHeard();
+    boundUnsent();
+  });
+  ws.on("pong", onHeard);
+  ws.on("unexpected-response", onRefusal);
+  ws.on("error", (error) => end(causeOfSocketError(error), error.message));
+  ws.on("close", (code, reason) =>
+    end(
+      { fault: "closed" },
+      `closed by the peer, ${code} ${reason.toString()}`,
+    ),
+  );
+
+  const socket: Socket = {
+    opened: null,
+    send(text) {
+      if (ws.readyState !== WebSocket.OPEN) return;
+      ws.send(text);
+      boundUnsent();
+    },
+    ping() {
+      if (ws.readyState === WebSocket.OPEN) ws.ping();
+    },
+    giveUp: (cause, detail) => end(cause, detail),
+    close,
+  };
+  return socket;
+
+  function createConnection() {
+    const secure = protocol === "wss:";
+    connection = openConnection({
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port) || (secure ? 443 : 80),
+      secure,
+      lookup: resolver.lookup,
+    });
+    return connection.socket;
+  }
+
+  function onWsOpen() {
+    clearTimeout(openTimer);
+    if (!connection || ended) return;
+    const atMs = performance.now();
+    const latencyUs = Math.round((atMs - begunMs) * 1000);
+    socket.opened = { atMs, latencyUs, connection };
+    onOpen();
+  }
+
+  function onOpenDeadline() {
+    const isUnresolved = connection?.phase === "dns";
+    end(
+      { fault: isUnresolved ? "dns" : "timeout" },
+      `not open within ${openWithinMs} ms`,
+    );
+  }
+
+  function onRefusal(_request: unknown, response: IncomingMessage) {
+    const httpStatus = response.statusCode ?? 0;
+    const waitMs = retryAfterMs(response.headers["retry-after"], Date.now());
+    end(
+      causeOfRefusal(httpStatus) ?? { fault: "handshake", httpStatus },
+      `the upgrade was answered with ${httpStatus}`,
+      waitMs,
+    );
+  }
+
+  function causeOfSocketError(error: Error): Cause {
+    if (socket.opened) return { fault: "closed" };
+    const isUpgradeAnswer =
+      connection?.phase === "exchange" && !("code" in error);
+    if (isUpgradeAnswer) return { fault: "handshake" };
+    const cause = causeOf(error, connection?.phase ?? "connect");
+    return "fault" in cause && cause.fault === "body"
+      ? { fault: "handshake" }
+      : cause;
+  }
+
+  function boundUnsent() {
+    if (ws.bufferedAmount > maxUnsentBytes)
+      end({ fault: "closed" }, "the peer does not read what we send");
+  }
+
+  function end(cause: Cause, detail: string, waitMs = 0) {
+    if (ended) return;
+    shut();
+    void report({ cause, detail, retryAfterMs: waitMs });
+  }
+
+  /** A name that did not resolve is only a fault of the venue while others do. */
+  async function report(down: Down) {
+    const { cause } = down;
+    const isDns = "fault" in cause && cause.fault === "dns";
+    const isOurs = isDns && !(await resolver.othersResolve(hostname));
+    if (closed) return;
+    onDown(isOurs ? { ...down, cause: { unmeasured: "resolver" } } : down);
+  }
+
+  function close() {
+    closed = true;
+    shut();
+  }
+
+  function shut() {
+    ended = true;
+    clearTimeout(openTimer);
+    if (ws.readyState === WebSocket.CONNECTING) return ws.terminate();
+    ws.close();
+    // The peer may be gone, or never answer the closing handshake.
+    setTimeout(() => ws.terminate(), goodbyeMs).unref();
+  }
+}

@@ -1,0 +1,118 @@
+import type { Log } from "../server/log.js";
+import { componentsOf, type Socket, type Venue } from "../server/registry.js";
+import { makeFeed, type Feed } from "./feed.js";
+import { startLine, type Line } from "./line.js";
+import {
+  isUnmeasured,
+  nothingMeasured,
+  type Measurement,
+  type Outcome,
+} from "./measurement.js";
+import type { Resolver } from "./resolver.js";
+import type { Task } from "./schedule.js";
+
+export interface StreamsOptions {
+  venue: Venue;
+  socket: Socket;
+  /** How long after the start the first connection is opened. */
+  openAfterMs: number;
+  userAgent: string;
+  resolver: Resolver;
+  log: Log;
+}
+
+export interface Streams {
+  /** One for `ws:conn`, one for each stream. Their slots end at the scheduled instant. */
+  tasks: Task[];
+  socketsOpen: () => number;
+  close(): void;
+}
+
+/** Connects to a venue: one socket, or one for each address that its streams need. */
+export function startStreams(options: StreamsOptions): Streams {
+  const { venue, socket } = options;
+  const feeds = socket.streams.map(makeFeed);
+  const lines = openLines(options, feeds);
+  const cadences = new Map(
+    componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]),
+  );
+
+  function task(name: string, measure: (cadenceMs: number) => Outcome): Task {
+    const component = `ws:${name}`;
+    const cadenceMs = cadences.get(component)!;
+    return {
+      venue: venue.id,
+      component,
+      cadenceMs,
+      measure: () => measure(cadenceMs),
+    };
+  }
+
+  return {
+    tasks: [
+      task("conn", (cadenceMs) => measuredSocket(lines, cadenceMs)),
+      ...feeds.map((feed) =>
+        task(feed.stream.name, (cadenceMs) => measuredStream(feed, cadenceMs)),
+      ),
+    ],
+    socketsOpen: () => lines.filter((line) => line.opened()).length,
+    close() {
+      for (const line of lines) line.close();
+    },
+  };
+}
+
+function openLines(
+  { socket, openAfterMs, userAgent, resolver, log }: StreamsOptions,
+  feeds: readonly Feed[],
+): Line[] {
+  const { keepAlive, maxConnectionMs } = socket;
+  const urlOf = ({ stream }: Feed) => stream.url ?? socket.url;
+  const urls = [...new Set(feeds.map(urlOf))];
+  return urls.map((url) =>
+    startLine({
+      url,
+      keepAlive,
+      maxConnectionMs,
+      openAfterMs,
+      feeds: feeds.filter((feed) => urlOf(feed) === url),
+      userAgent,
+      resolver,
+      log,
+    }),
+  );
+}
+
+/** The socket is as it stands at the end of the slot; with two, as the worse of them. */
+function measuredSocket(lines: readonly Line[], slotMs: number): Outcome {
+  const causes = lines.flatMap((line) => line.down() ?? []);
+  const bad = causes.find((cause) => !isUnmeasured(cause));
+  if (bad) return { ...nothingMeasured, ...bad };
+  const ours = causes.find(isUnmeasured);
+  if (ours) return ours;
+  if (lines.some((line) => !line.opened())) return { unmeasured: "starting" };
+  return { ...nothingMeasured, ...opening(lines, slotMs), good: true };
+}
+
+/** Time to open, for a socket that opened within the slot. */
+function opening(lines: readonly Line[], slotMs: number): Partial<Measurement> {
+  const slotBegunMs = performance.now() - slotMs;
+  const [slowest] = lines
+    .flatMap((line) => line.opened() ?? [])
+    .filter(({ atMs }) => atMs > slotBegunMs)
+    .sort((a, b) => b.latencyUs - a.latencyUs);
+  if (!slowest) return {};
+  const { dnsUs, connectUs, tlsUs } = slowest.connection;
+  return { latencyUs: slowest.latencyUs, dnsUs, connectUs, tlsUs };
+}
+
+/** While its socket is down a stream has no evidence: that fault stands on `ws:conn` alone. */
+function measuredStream(feed: Feed, slotMs: number): Outcome {
+  const reading = feed.meter.read(performance.now(), slotMs);
+  if (!reading) return { unmeasured: "subscribing" };
+  const measured = { ...nothingMeasured, ...reading };
+  if (feed.refused) return { ...measured, fault: "handshake" };
+  if (reading.quietMs > feed.stream.stall.afterMs)
+    return { ...measured, fault: "stall" };
+  return { ...measured, good: true };
+}
