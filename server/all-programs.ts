@@ -71,14 +71,16 @@ export async function startServices(
   return { core, web, probes: new Map(probes) };
 }
 
+/** @param command with its options, if it needs any */
 export function program(
-  command: string,
+  command: string | string[],
   changes: Changes,
-  name = command,
+  name = String(command),
 ): Program {
+  const cli = packagedFile("dist/server/cli.js");
   return {
     name,
-    args: ["--enable-source-maps", packagedFile("dist/server/cli.js"), command],
+    args: ["--enable-source-maps", cli, ...[command].flat()],
     env: environmentWith(changes),
   };
 }

@@ -40,6 +40,30 @@ export const commands: Record<string, Entry> = {
     summary: "run everything, against the venues of the registry",
     load: () => import("./commands/up.js"),
   },
+  demo: {
+    summary: "run everything on this machine, against simulated venues",
+    load: () => import("./commands/demo.js"),
+  },
+  database: {
+    summary: "host the embedded TimescaleDB",
+    load: () => import("./commands/database.js"),
+  },
+  migrate: {
+    summary: "bring the database to the schema of this build",
+    load: () => import("./commands/migrate.js"),
+  },
+  core: {
+    summary: "run the engine and the upkeep of the history",
+    load: () => import("./commands/core.js"),
+  },
+  web: {
+    summary: "serve the public API",
+    load: () => import("./commands/web.js"),
+  },
+  probe: {
+    summary: "measure every venue from one region",
+    load: () => import("./commands/probe.js"),
+  },
 };
 
 /** Runs the command that the arguments name. Errors end the process, see user-error.ts. */

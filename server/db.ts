@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
+import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
 
 /** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
@@ -63,6 +64,38 @@ export function openPool(url: string, options: PoolOptions): Pool {
     transaction: (work) => inTransaction(pool, work),
     close: () => pool.end(),
   };
+}
+
+/**
+ * Opens a pool to a database that must be there.
+ *
+ * @throws UserError where it cannot be reached
+ */
+export async function connect(
+  url: string,
+  options: PoolOptions,
+): Promise<Pool> {
+  const pool = openPool(url, options);
+  try {
+    await pool.query(sql`select`);
+    return pool;
+  } catch (error) {
+    await pool.close();
+    throw databaseFault(error, url) ?? error;
+  }
+}
+
+/** For programs that can begin without the database: what is wrong with it is told, and it may come later. */
+export async function warnUnlessReachable(
+  pool: Pool,
+  url: string,
+  log: Log,
+): Promise<void> {
+  try {
+    await pool.query(sql`select`);
+  } catch (error) {
+    log.warn((databaseFault(error, url) ?? (error as Error)).message);
+  }
 }
 
 function asker(client: pg.Pool | pg.PoolClient): Db {

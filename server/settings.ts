@@ -183,6 +183,16 @@ export function readSettings(env: Environment = process.env): Settings {
   return Object.freeze(settings);
 }
 
+/** Where the database is: the one that is named, or the embedded one. */
+export function databaseUrlOf(settings: Settings): string {
+  return settings.databaseUrl ?? embeddedUrl(settings.embeddedPort);
+}
+
+/** The embedded database takes any password; psql asks for one when the address has none. */
+export function embeddedUrl(port: number): string {
+  return `postgres://postgres:embedded@127.0.0.1:${port}/template1`;
+}
+
 /** The environment for a program that this one starts: our own, some settings changed. */
 export function environmentWith(
   changes: Partial<Record<SettingName, string>>,

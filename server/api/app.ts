@@ -7,7 +7,7 @@ import type { Registry } from "../registry.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
-import { readiness } from "./readiness.js";
+import { readiness } from "../readiness.js";
 import { regionsRoute } from "./regions.js";
 import { makeSnapshots } from "./snapshot.js";
 import { statusRoute } from "./status.js";

@@ -1,6 +1,6 @@
-import type { Pool } from "../db.js";
-import type { Readiness } from "../health.js";
-import { schemaState } from "../migrate.js";
+import type { Pool } from "./db.js";
+import type { Readiness } from "./health.js";
+import { schemaState } from "./migrate.js";
 
 /** Can this program do its work: is the database there, is its schema this build's, and does the engine decide? */
 export async function readiness(pool: Pool): Promise<Readiness> {

@@ -1,0 +1,141 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startDemoWorld } from "../../test/world/demo.js";
+import type { World } from "../../test/world/world.js";
+import { makeHistory } from "../../test/world/history.js";
+import { program, startDatabase, startServices } from "../all-programs.js";
+import { makeDataDir } from "../data-dir.js";
+import type { Given } from "../command-line.js";
+import { connect, sql } from "../db.js";
+import { runToEnd, runUntilStopped } from "../lifecycle.js";
+import { makeLog } from "../log.js";
+import { packagedFile } from "../package.js";
+import { loadRegistry, type Registry } from "../registry.js";
+import { databaseUrlOf, readSettings, type Settings } from "../settings.js";
+import { makeSupervisor } from "../supervisor.js";
+import { UserError } from "../user-error.js";
+import { welcome } from "../welcome.js";
+
+export const help = `Runs everything on this machine against a simulated world: fifteen venues that speak their own protocols on
+loopback, with scripted faults (test/world/demo.txt) and ninety days of history. Its data are in DATA_DIR/demo.`;
+
+export const options = {
+  part: {
+    type: "string",
+    help: "run only this part of it, as the demo itself does: world or history",
+  },
+} as const;
+
+const parts: Record<string, () => Promise<void>> = { world, history };
+
+export async function run({ values: { part } }: Given): Promise<void> {
+  if (part === undefined) return demo();
+  const chosen = Object.hasOwn(parts, String(part))
+    ? parts[String(part)]
+    : undefined;
+  if (!chosen)
+    throw new UserError(
+      `demo --part: expected ${Object.keys(parts).join(" or ")}, got ${String(part)}`,
+    );
+  await chosen();
+}
+
+async function demo(): Promise<void> {
+  const settings = readSettings();
+  if (settings.databaseUrl !== null)
+    throw new UserError(
+      "DATABASE_URL: the demo invents ninety days of samples and would put them into that database; unset it for the demo",
+    );
+  const dataDir = join(settings.dataDir, "demo");
+  const registry = registryFile({ ...settings, dataDir });
+  const regions = (await loadRegistry(packagedFile("registry.json"))).regions;
+  const log = makeLog("demo", settings.logLevel);
+  await runUntilStopped(log, async (life) => {
+    const supervisor = makeSupervisor({ log });
+    life.onClose("programs", supervisor.close);
+    const own = { DATA_DIR: dataDir, REGISTRY: registry };
+    await supervisor.start(
+      program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"),
+    );
+    const { embedded, changes } = await startDatabase(
+      supervisor,
+      settings,
+      own,
+    );
+    await supervisor.run(
+      program(["demo", "--part", "history"], changes, "history"),
+    );
+    const services = await startServices(
+      supervisor,
+      settings,
+      regions.map(({ id }) => id),
+      changes,
+    );
+    process.stdout.write(welcome(embedded, services));
+    return services.web;
+  });
+}
+
+/** The venues. They stay where they are over a restart of this part: probes and core have read the registry. */
+async function world(): Promise<void> {
+  const settings = readSettings();
+  const log = makeLog("world", settings.logLevel);
+  await runUntilStopped(log, async (life) => {
+    const real = await loadRegistry(packagedFile("registry.json"));
+    const file = registryFile(settings);
+    const { registry, close } = await startWhereItWas(real, file);
+    life.onClose("venues", close);
+    await makeDataDir(settings.dataDir);
+    await writeFile(file, JSON.stringify(registry, null, 2));
+  });
+}
+
+async function startWhereItWas(real: Registry, file: string): Promise<World> {
+  const ports = (await portsIn(file)) ?? quietPorts(real);
+  try {
+    return await startDemoWorld(real, ports);
+  } catch (error) {
+    // another program has taken one since; a demo that starts anew may be anywhere
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    return startDemoWorld(real);
+  }
+}
+
+/** Below the range that systems hand out to clients (32768 on Linux): nothing takes one while its venue refuses connections. */
+function quietPorts({ venues }: Registry): Record<string, number> {
+  return Object.fromEntries(venues.map(({ id }, i) => [id, 20_100 + i]));
+}
+
+/** By venue; null where no world has been yet. */
+async function portsIn(file: string): Promise<Record<string, number> | null> {
+  if (!existsSync(file)) return null;
+  const { venues } = await loadRegistry(file);
+  return Object.fromEntries(
+    venues.flatMap(({ id, rest }) =>
+      rest.slice(0, 1).map(({ url }) => [id, Number(new URL(url).port)]),
+    ),
+  );
+}
+
+function registryFile({ dataDir }: Settings): string {
+  return join(dataDir, "registry.json");
+}
+
+/** Ninety days, once: a demo that is started again goes on where it was. */
+async function history(): Promise<void> {
+  const settings = readSettings();
+  const log = makeLog("history", settings.logLevel);
+  await runToEnd(log, async (life) => {
+    const pool = await connect(databaseUrlOf(settings), {
+      applicationName: "history",
+      log,
+    });
+    life.onClose("database connections", pool.close);
+    const [{ empty } = { empty: true }] = await pool.query<{ empty: boolean }>(
+      sql`select not exists (select from sample) as empty`,
+    );
+    if (!empty) return log.info("there is a history already");
+    await makeHistory(pool, { days: 90, now: new Date(), log });
+  });
+}

@@ -1,0 +1,24 @@
+import { connect } from "../db.js";
+import { runToEnd } from "../lifecycle.js";
+import { makeLog } from "../log.js";
+import { migrate } from "../migrate.js";
+import { loadRegistry } from "../registry.js";
+import { databaseUrlOf, readSettings } from "../settings.js";
+
+export const help = `Brings the database to the schema of this build: applies schema files that it lacks, makes functions and views
+anew, and writes the registry's venues into it. Safe to repeat, and for two to run at once.`;
+
+export async function run(): Promise<void> {
+  const settings = readSettings();
+  const log = makeLog("migrate", settings.logLevel);
+  await runToEnd(log, async (life) => {
+    const registry = await loadRegistry(settings.registry);
+    const pool = await connect(databaseUrlOf(settings), {
+      applicationName: "migrate",
+      log,
+    });
+    life.onClose("database connections", pool.close);
+    await migrate(pool, registry, log);
+    log.info("the schema is current", { venues: registry.venues.length });
+  });
+}

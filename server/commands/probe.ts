@@ -1,0 +1,70 @@
+import { startProbe } from "../../probe/probe.js";
+import { openPool, warnUnlessReachable } from "../db.js";
+import { type Readiness, startHealth } from "../health.js";
+import { runUntilStopped } from "../lifecycle.js";
+import { makeLog } from "../log.js";
+import { version } from "../package.js";
+import { recordSamples } from "../record-samples.js";
+import { loadRegistry, type Registry } from "../registry.js";
+import { databaseUrlOf, readSettings } from "../settings.js";
+import { UserError } from "../user-error.js";
+
+export const help = `Measures every venue of the registry from REGION, and delivers the samples to the database. While the database is
+away it goes on measuring, and keeps the samples until it is back.`;
+
+/** A second's samples of the largest registry; more of them waiting means that the database does not take them. */
+const fewWaiting = 2_000;
+
+export async function run(): Promise<void> {
+  const settings = readSettings();
+  const registry = await loadRegistry(settings.registry);
+  const region = knownRegion(settings.region, registry);
+  const log = makeLog(`probe ${region}`, settings.logLevel);
+  await runUntilStopped(log, async (life) => {
+    const url = databaseUrlOf(settings);
+    const pool = openPool(url, {
+      applicationName: `probe ${region}`,
+      log,
+      max: 2,
+    });
+    life.onClose("database connections", pool.close);
+    await warnUnlessReachable(pool, url, log);
+    const identity = { region, version, startedAt: new Date() };
+    const probe = await startProbe({
+      registry,
+      region,
+      version,
+      siteUrl: settings.siteUrl,
+      record: (samples) =>
+        recordSamples(pool, identity, sum(probe.status().unmeasured), samples),
+      log,
+    });
+    life.onClose("measuring", probe.close);
+    const health = await startHealth({
+      service: "probe",
+      port: settings.healthPort,
+      ready: () => Promise.resolve(readinessOfProbe(probe.status().waiting)),
+      log,
+    });
+    life.onClose("health", health.close);
+    return health.url;
+  });
+}
+
+function sum(counts: Record<string, number>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+function readinessOfProbe(waiting: number): Readiness {
+  const ok = waiting < fewWaiting;
+  const detail = `${waiting} samples wait for the database`;
+  return { ready: ok, checks: { shipping: { ok, detail } } };
+}
+
+function knownRegion(region: string | null, { regions }: Registry): string {
+  const ids = regions.map(({ id }) => id);
+  if (region !== null && ids.includes(region)) return region;
+  throw new UserError(
+    `REGION: expected one of ${ids.join(", ")}, the registry's regions, got ${region ?? "none"}; set REGION`,
+  );
+}

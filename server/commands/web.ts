@@ -1,0 +1,31 @@
+import { startWeb } from "../api/web.js";
+import { openPool, warnUnlessReachable } from "../db.js";
+import { runUntilStopped } from "../lifecycle.js";
+import { makeLog } from "../log.js";
+import { loadRegistry } from "../registry.js";
+import { databaseUrlOf, readSettings } from "../settings.js";
+
+export const help = `Serves the public API at PORT. It only reads, from DATABASE_READ_URL where that is set.`;
+
+/** A page that takes longer is given up: its reader has gone long before. */
+const statementTimeoutMs = 10_000;
+
+export async function run(): Promise<void> {
+  const settings = readSettings();
+  const log = makeLog("web", settings.logLevel);
+  await runUntilStopped(log, async (life) => {
+    const registry = await loadRegistry(settings.registry);
+    const url = settings.databaseReadUrl ?? databaseUrlOf(settings);
+    const pool = openPool(url, {
+      applicationName: "web",
+      log,
+      statementTimeoutMs,
+    });
+    life.onClose("database connections", pool.close);
+    // it starts without a database too, and says so: /healthz must answer, and the database may come later
+    await warnUnlessReachable(pool, url, log);
+    const web = await startWeb({ ...settings, pool, registry, log });
+    life.onClose("web server", web.close);
+    return web.url;
+  });
+}
