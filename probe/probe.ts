@@ -27,7 +27,7 @@ export interface ProbeStatus extends TallyStatus, ShipStatus {
 export interface Probe {
   status(): ProbeStatus;
   /** Stops measuring, then delivers what waits, within five seconds. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** Fifteen handshakes at one instant would disturb each other's measurement. */

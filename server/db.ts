@@ -28,7 +28,7 @@ export interface Db {
 export interface Pool extends Db {
   /** Runs `work` in one transaction on one connection; rolled back when it throws. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export interface PoolOptions {

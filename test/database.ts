@@ -98,7 +98,7 @@ async function hostEmbedded(directory: string) {
     );
   return {
     url: first[0],
-    async stop() {
+    stop: async () => {
       host.kill("SIGTERM");
       await exited;
     },

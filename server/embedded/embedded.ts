@@ -32,7 +32,7 @@ export interface Embedded {
   /** Rejects when the database has crashed: all clients have been told, the directory is free. Never resolves. */
   failed: Promise<never>;
   /** Lets the statement under way end (for 20 s at most), rolls back what is open, writes a checkpoint. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** Throws, in a sentence for people, when the directory is held by another process or cannot be used, or the port is taken. */

@@ -16,9 +16,9 @@ const retainEveryMs = 60 * minuteMs;
 
 export interface Core {
   /** When it last ticked as the leader; null before. */
-  lastTickAt(): Date | null;
-  leads(): boolean;
-  close(): Promise<void>;
+  lastTickAt: () => Date | null;
+  leads: () => boolean;
+  close: () => Promise<void>;
 }
 
 /**

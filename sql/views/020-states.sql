@@ -102,7 +102,7 @@ left join (
   from sample s, api.clock k
   where s.ts > k.generated_at - interval '1 hour'
     -- for the planner, which leaves out chunks by now() alone
-    and s.ts > now() - interval '2 hours'
+    and s.ts > now() - interval '2 hours' and s.ts <= k.generated_at
   group by s.region_id
 ) newest using (region_id)
 left join (

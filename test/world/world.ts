@@ -47,7 +47,7 @@ export interface World {
   openSockets(of?: Partial<Pick<Observed, "venue" | "region">>): number;
   /** Keep-alive rules that clients broke; the newest thousand. */
   violations: readonly Violation[];
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export interface Observed {
