@@ -216,7 +216,9 @@ void t.test(
     const client = await connect(socketUrl, "us-east");
     for (const { subscribe } of streams) send(client, subscribe);
     await client.frame(isTrade);
+    const leaving = await connect(socketUrl, "us-east");
     world.fault({ kind: "dead-socket", venue: "okx" });
+    leaving.ws.close();
     // What was under way may still arrive; after a pause there is nothing.
     await delay(50);
     let came = 0;
@@ -227,7 +229,9 @@ void t.test(
     await delay(300);
     t.equal(came, 0);
     t.equal(client.ws.readyState, client.ws.OPEN);
+    t.equal(leaving.ws.readyState, leaving.ws.CLOSING, "nobody says goodbye");
     await world.clear();
+    await leaving.closed;
     client.ws.ping();
     await once(client.ws, "pong");
   },

@@ -60,9 +60,16 @@ export function serveSockets(stage: Stage): Sockets {
   }
 
   function befall(ws: WebSocket, raw: Socket, region: string | null) {
-    const fault = stage.faultOf("ws:conn", region, ["socket-closed", "reset"]);
+    const fault = stage.faultOf("ws:conn", region, [
+      "socket-closed",
+      "reset",
+      "dead-socket",
+    ]);
     if (fault?.kind === "socket-closed") ws.close(fault.closeCode ?? 1012);
-    else if (fault) raw.resetAndDestroy();
+    else if (fault?.kind === "reset") raw.resetAndDestroy();
+    // Unread, it does not even answer a closing handshake.
+    else if (fault) ws.pause();
+    else if (ws.isPaused) ws.resume();
   }
 
   function open(region?: string | null) {
