@@ -13,6 +13,9 @@ import { startWorld, type World } from "./world/world.js";
 const registry = await loadRegistry("registry.json");
 const quiet = makeLog("test", "error", () => {});
 
+// These tests wait much and work little.
+t.jobs = 4;
+
 /** Streams that are measured twice a second, and nothing by REST. */
 function quickly(
   id: string,
@@ -221,6 +224,15 @@ void t.test("a socket that is open in name only: timeout", async (t) => {
   world.fault({ kind: "dead-socket", venue: "kraken", component: "ws:conn" });
   await until(() => of("ws:conn").some(({ fault }) => fault === "timeout"));
   t.pass("found by the reply that did not come");
+});
+
+void t.test("an upgrade that is never answered: timeout", async (t) => {
+  const world = await playing(t, quickly("kraken"));
+  world.fault({ kind: "timeout", venue: "kraken", component: "ws:conn" });
+  const { of, probe } = await probing(t, world.registry);
+  await until(() => of("ws:conn").length > 0, 15_000);
+  t.match(of("ws:conn")[0], { good: false, fault: "timeout" });
+  t.ok(probe.status().unmeasured.starting > 10, "unknown until then");
 });
 
 void t.test("planned renewals cost no measured gap", async (t) => {
