@@ -4,8 +4,8 @@ const longestMs = 60_000;
 
 export interface Backoff {
   /** How long to wait before the next attempt: twice as long each time, less up to half of it by chance. */
-  nextMs(): number;
-  reset(): void;
+  nextMs: () => number;
+  reset: () => void;
 }
 
 export function makeBackoff(random: () => number = Math.random): Backoff {

@@ -20,7 +20,7 @@ const ownTrouble = new Set([
 
 /** An answer that is no HTTP, or that breaks its own rules: it did come, and it cannot be read. */
 const unreadable =
-  /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
+  /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
 
 /** Judges an error by how far the connection had come; error codes alone do not tell a reset handshake from a reset answer. */
 export function causeOf(error: unknown, phase: Phase): Cause {
@@ -44,8 +44,10 @@ export function causeOfRefusal(httpStatus: number): Cause | null {
   return null;
 }
 
+/** Undici's parser errors come with a code or without. */
 function codesOf(error: unknown): string[] {
   if (error instanceof AggregateError) return error.errors.flatMap(codesOf);
-  if (!(error instanceof Error) || !("code" in error)) return [];
-  return [String(error.code)];
+  if (!(error instanceof Error)) return [];
+  const { code, name } = error as NodeJS.ErrnoException;
+  return [code ?? name];
 }

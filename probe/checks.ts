@@ -24,8 +24,8 @@ export type ChannelNumbers = ReadonlyMap<string, unknown>;
 
 export type FrameCheck = (frame: unknown, channels: ChannelNumbers) => boolean;
 
-/** A compressed answer may not grow beyond this. */
-const maxBodyBytes = 1024 * 1024;
+/** No answer is read beyond this, nor decompressed. */
+export const maxBodyBytes = 1024 * 1024;
 
 const decompressors: Record<
   string,

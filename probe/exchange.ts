@@ -116,19 +116,21 @@ function run(
     body: [],
   };
   let bytes = 0;
+  let settled = false;
 
   return new Promise((resolve) => {
     const deadline = setTimeout(onDeadline, timeoutMs);
     signal.addEventListener("abort", onDeadline, { once: true });
 
     function settle() {
+      settled = true;
       clearTimeout(deadline);
       signal.removeEventListener("abort", onDeadline);
       resolve(exchange);
     }
 
     function fail(failure: Failure) {
-      if (exchange.failure) return;
+      if (settled) return;
       exchange.failure = failure;
       exchange.failedMs = performance.now();
       settle();
@@ -154,6 +156,8 @@ function run(
         else exchange.body.push(chunk);
       },
       onResponseEnd() {
+        // Ending a connection by ourselves ends a body that has no length, too.
+        if (settled) return;
         exchange.endedMs = performance.now();
         settle();
       },

@@ -53,6 +53,7 @@ export function startLine(options: LineOptions): Line {
       clearTimeout(overlapTimer);
       current?.close();
       next?.close();
+      current = next = null;
     },
   };
 
@@ -92,7 +93,7 @@ export function startLine(options: LineOptions): Line {
     const { maxConnectionMs } = options;
     if (maxConnectionMs === null) return;
     // Sockets that were opened together need not be renewed together.
-    const share = 0.8 + Math.random() / 10;
+    const share = 0.7 + Math.random() / 10;
     const delayMs = Math.min(maxConnectionMs * share, longestMs);
     connectTimer = setTimeout(connect, delayMs);
   }

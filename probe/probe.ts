@@ -5,7 +5,7 @@ import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
 import { makeResolver, type Resolver } from "./resolver.js";
 import { makeRest, type Rest } from "./rest.js";
 import { startSchedule, type Task } from "./schedule.js";
-import { startShip, type Record, type ShipStatus } from "./ship.js";
+import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
 import { startStreams, type Streams } from "./stream.js";
 import { startTally, type TallyStatus } from "./tally.js";
 
@@ -15,7 +15,7 @@ export interface ProbeOptions {
   region: string;
   version: string;
   siteUrl: string;
-  record: Record;
+  record: RecordSamples;
   log: Log;
   clock?: Clock;
 }

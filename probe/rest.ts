@@ -1,6 +1,10 @@
 import type { RestEndpoint } from "../server/registry.js";
 import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
-import { compileAnswerCheck, type AnswerCheck } from "./checks.js";
+import {
+  compileAnswerCheck,
+  maxBodyBytes,
+  type AnswerCheck,
+} from "./checks.js";
 import {
   makeLane,
   type Exchange,
@@ -35,8 +39,6 @@ interface Plan {
   request: Request;
   check: AnswerCheck;
 }
-
-const maxBodyBytes = 1024 * 1024;
 
 /** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
 export function makeRest({ userAgent, resolver }: RestOptions): Rest {

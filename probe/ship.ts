@@ -3,12 +3,12 @@ import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
 
 /** Stores samples, each once however often it is handed in. Rejects when nothing of it is certain. */
-export type Record = (
+export type RecordSamples = (
   samples: readonly Sample[],
 ) => Promise<{ stored: number; duplicates: number; refused: number }>;
 
 export interface ShipOptions {
-  record: Record;
+  record: RecordSamples;
   log: Log;
   /** What waits at most; beyond it the oldest go. 200,000 samples are about an hour of a region of 2,500 components. */
   maxWaiting?: number;

@@ -1,0 +1,430 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { LookupFunction } from "node:net";
+import net, { type AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import t, { type Test } from "tap";
+import { isUnmeasured, type Measurement } from "../probe/measurement.js";
+import { makeResolver } from "../probe/resolver.js";
+import { makeRest } from "../probe/rest.js";
+import type { RestEndpoint } from "../server/registry.js";
+
+const userAgent = "venuewatch/0.1.0 (+http://localhost; region=eu)";
+const mebibyte = 1024 * 1024;
+
+function endpointAt(url: string, more: Partial<RestEndpoint> = {}) {
+  return {
+    name: "a",
+    label: "A",
+    method: "GET",
+    url,
+    expectStatus: 200,
+    proof: "$.price",
+    cadenceMs: 5000,
+    timeoutMs: 2000,
+    ...more,
+  } satisfies RestEndpoint;
+}
+
+/** Measures one endpoint, several times over the same connections. */
+function measuring(
+  t: Test,
+  endpoint: RestEndpoint,
+  lookup?: LookupFunction,
+  hosts: string[] = [],
+) {
+  const rest = makeRest({ userAgent, resolver: makeResolver(hosts, lookup) });
+  t.teardown(() => rest.close());
+  const measure = rest.endpoint(endpoint);
+  return () => measure(new AbortController().signal);
+}
+
+async function measured(t: Test, endpoint: RestEndpoint): Promise<Measurement> {
+  const outcome = await measuring(t, endpoint)();
+  if (isUnmeasured(outcome)) throw new Error(outcome.unmeasured);
+  return outcome;
+}
+
+/** An HTTP server; each request goes to `answer`. */
+async function serve(
+  t: Test,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?y=1`;
+}
+
+/** A bare TCP server, for what no HTTP server would do. */
+async function serveTcp(
+  t: Test,
+  talk: (socket: net.Socket) => void,
+): Promise<number> {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    talk(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Answers every request with these bytes. */
+const saying = (answer: string) => (socket: net.Socket) =>
+  socket.on("data", () => socket.write(answer));
+
+void t.test(
+  "a good answer, on a fresh and then on a kept connection",
+  async (t) => {
+    let seen: IncomingMessage | undefined;
+    const url = await serve(t, (request, response) => {
+      seen = request;
+      setTimeout(() => response.end(`{"price":"1"}`), 80);
+    });
+    const measure = measuring(t, endpointAt(url));
+    const fresh = (await measure()) as Measurement;
+    t.match(fresh, { good: true, fault: null, httpStatus: 200, dnsUs: null });
+    t.type(fresh.connectUs, "number");
+    t.ok(Number.isInteger(fresh.latencyUs), "whole microseconds");
+    t.ok(fresh.latencyUs! >= 79_000 && fresh.latencyUs! < 1_000_000);
+    t.ok(fresh.firstByteUs! <= fresh.latencyUs!);
+    const kept = (await measure()) as Measurement;
+    t.match(kept, { good: true, connectUs: null, tlsUs: null });
+    t.ok(kept.latencyUs! >= 79_000 && kept.latencyUs! < 1_000_000);
+    t.equal(seen?.headers["user-agent"], userAgent);
+    t.equal(seen?.headers["accept-encoding"], "identity");
+    t.equal(seen?.url, "/x?y=1");
+  },
+);
+
+void t.test(
+  "POST sends its body as JSON, and the head of a chain is read",
+  async (t) => {
+    let body = "";
+    const url = await serve(t, (request, response) => {
+      request.on("data", (chunk) => (body += String(chunk)));
+      request.on("end", () => response.end(`{"result":"0x10d4f"}`));
+    });
+    const sample = await measured(
+      t,
+      endpointAt(url, {
+        method: "POST",
+        body: { method: "eth_blockNumber" },
+        proof: "$.result",
+        head: { path: "$.result", encoding: "hex" },
+      }),
+    );
+    t.equal(body, `{"method":"eth_blockNumber"}`);
+    t.match(sample, { good: true, head: 68943 });
+  },
+);
+
+const answers: {
+  name: string;
+  status?: number;
+  headers?: Record<string, string>;
+  body: string | Buffer;
+  expected: Partial<Measurement>;
+}[] = [
+  {
+    name: "redirect",
+    status: 301,
+    headers: { location: "/" },
+    body: "",
+    expected: { fault: "http", httpStatus: 301 },
+  },
+  {
+    name: "firewall",
+    status: 403,
+    body: "no",
+    expected: { fault: "blocked", httpStatus: 403 },
+  },
+  {
+    name: "geo-block",
+    status: 451,
+    body: "no",
+    expected: { fault: "blocked", httpStatus: 451 },
+  },
+  {
+    name: "ban",
+    status: 418,
+    body: "no",
+    expected: { fault: "limited", httpStatus: 418 },
+  },
+  {
+    name: "server error",
+    status: 500,
+    body: "{}",
+    expected: { fault: "http", httpStatus: 500 },
+  },
+  {
+    name: "page of HTML",
+    body: "<html>",
+    expected: { fault: "body", httpStatus: 200 },
+  },
+  { name: "empty body", body: "", expected: { fault: "body" } },
+  { name: "error inside", body: `{"code":1}`, expected: { fault: "body" } },
+  {
+    name: "null as proof",
+    body: `{"price":null}`,
+    expected: { fault: "body" },
+  },
+  {
+    name: "zero as proof",
+    body: `{"price":0}`,
+    expected: { good: true, fault: null },
+  },
+  {
+    name: "gzip unasked",
+    headers: { "content-encoding": "gzip" },
+    body: gzipSync(`{"price":1}`),
+    expected: { good: true },
+  },
+  {
+    name: "gzip bomb",
+    headers: { "content-encoding": "gzip" },
+    body: gzipSync(Buffer.alloc(64 * mebibyte)),
+    expected: { fault: "body" },
+  },
+  {
+    name: "unknown encoding",
+    headers: { "content-encoding": "zip" },
+    body: `{"price":1}`,
+    expected: { fault: "body" },
+  },
+];
+
+for (const { name, status = 200, headers, body, expected } of answers)
+  void t.test(`${name}: ${expected.fault ?? "good"}`, async (t) => {
+    const url = await serve(t, (_request, response) =>
+      response.writeHead(status, headers).end(body),
+    );
+    const sample = await measured(t, endpointAt(url));
+    t.match(sample, { good: !expected.fault, ...expected });
+    t.type(sample.latencyUs, "number", "the answer was complete");
+  });
+
+void t.test("nothing listens: connect", async (t) => {
+  const server = net.createServer().listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
+  t.match(sample, { good: false, fault: "connect", latencyUs: null });
+});
+
+void t.test("reset at the request: closed", async (t) => {
+  const port = await serveTcp(t, (socket) =>
+    socket.on("data", () => socket.resetAndDestroy()),
+  );
+  const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
+  t.match(sample, { fault: "closed", latencyUs: null });
+});
+
+void t.test("closed in mid-answer: closed", async (t) => {
+  const port = await serveTcp(t, (socket) =>
+    socket.on("data", () =>
+      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"),
+    ),
+  );
+  const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
+  t.match(sample, { fault: "closed", httpStatus: 200, latencyUs: null });
+});
+
+void t.test("a server that speaks no TLS: tls", async (t) => {
+  const port = await serveTcp(t, saying("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  const sample = await measured(t, endpointAt(`https://127.0.0.1:${port}/`));
+  t.match(sample, { fault: "tls", latencyUs: null });
+  t.type(sample.connectUs, "number");
+});
+
+void t.test("reset in the TLS handshake: tls", async (t) => {
+  const port = await serveTcp(t, (socket) =>
+    socket.on("data", () => socket.resetAndDestroy()),
+  );
+  const sample = await measured(t, endpointAt(`https://127.0.0.1:${port}/`));
+  t.match(sample, { fault: "tls" });
+});
+
+void t.test("what is no HTTP: body", async (t) => {
+  const port = await serveTcp(t, saying("SSH-2.0-OpenSSH_9.7\r\n"));
+  const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
+  t.match(sample, { fault: "body" });
+});
+
+void t.test("headers without end: body, bounded", async (t) => {
+  const header = `x-padding: ${"x".repeat(1000)}\r\n`;
+  const port = await serveTcp(t, (socket) =>
+    socket.on("data", () =>
+      socket.write(`HTTP/1.1 200 OK\r\n${header.repeat(100)}`),
+    ),
+  );
+  const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
+  t.match(sample, { fault: "body" });
+});
+
+const silences: {
+  name: string;
+  talk: (socket: net.Socket) => void;
+  secure?: boolean;
+}[] = [
+  { name: "never answers", talk: (socket) => socket.resume() },
+  {
+    name: "never answers the TLS handshake",
+    talk: (socket) => socket.resume(),
+    secure: true,
+  },
+  {
+    name: "drips its body",
+    talk: (socket) => {
+      socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\n\r\n"));
+      const drip = setInterval(() => socket.write(" "), 20);
+      socket.on("close", () => clearInterval(drip));
+    },
+  },
+];
+
+for (const { name, talk, secure } of silences)
+  void t.test(
+    `a server that ${name}: timeout, and the connection is ended`,
+    async (t) => {
+      let closed: Promise<unknown> | undefined;
+      const port = await serveTcp(t, (socket) => {
+        closed = new Promise((resolve) => socket.once("close", resolve));
+        talk(socket);
+      });
+      const url = `${secure ? "https" : "http"}://127.0.0.1:${port}/`;
+      const begunMs = performance.now();
+      const sample = await measured(t, endpointAt(url, { timeoutMs: 300 }));
+      const tookMs = performance.now() - begunMs;
+      t.match(sample, { fault: "timeout", latencyUs: null });
+      t.ok(tookMs >= 295 && tookMs < 2000, `${tookMs} ms`);
+      await closed;
+    },
+  );
+
+void t.test(
+  "a body without end: body, and no more than that is read",
+  async (t) => {
+    let sentBytes = 0;
+    let closed: Promise<unknown> | undefined;
+    const port = await serveTcp(t, (socket) => {
+      closed = new Promise((resolve) => socket.once("close", resolve));
+      const chunk = Buffer.alloc(65536, " ");
+      function pour() {
+        if (!socket.destroyed) socket.write(chunk, pour);
+        sentBytes += chunk.length;
+      }
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        pour();
+      });
+    });
+    const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
+    t.match(sample, { fault: "body", latencyUs: null, httpStatus: 200 });
+    await closed;
+    t.ok(sentBytes < 32 * mebibyte, `${sentBytes} bytes left the server`);
+  },
+);
+
+void t.test(
+  "Retry-After is honoured: the slots within it are not measured",
+  async (t) => {
+    let requests = 0;
+    let limited = true;
+    const url = await serve(t, (_request, response) => {
+      requests += 1;
+      if (limited) response.writeHead(429, { "retry-after": "1" }).end("slow");
+      else response.end(`{"price":1}`);
+    });
+    const measure = measuring(t, endpointAt(url));
+    t.match(await measure(), { fault: "limited", httpStatus: 429 });
+    t.same(await measure(), { unmeasured: "limited" });
+    t.equal(requests, 1, "the venue was left alone");
+    limited = false;
+    await new Promise((resolve) => setTimeout(resolve, 1050));
+    t.match(await measure(), { good: true });
+  },
+);
+
+void t.test(
+  "a kept connection that was closed in between says nothing; the next slot does",
+  async (t) => {
+    let connections = 0;
+    const port = await serveTcp(t, (socket) => {
+      connections += 1;
+      let requests = 0;
+      socket.on("data", () => {
+        requests += 1;
+        if (requests === 1)
+          socket.write(
+            `HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n{"price":1}`,
+          );
+        else socket.resetAndDestroy();
+      });
+    });
+    const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`));
+    t.match(await measure(), { good: true });
+    t.same(await measure(), { unmeasured: "stale" });
+    t.match(await measure(), { good: true });
+    t.equal(connections, 2);
+  },
+);
+
+/** Resolves only names in `known`, to loopback. */
+const knowing =
+  (...known: string[]): LookupFunction =>
+  (host, _options, callback) => {
+    const missing = Object.assign(new Error(`no ${host}`), {
+      code: "ENOTFOUND",
+    });
+    process.nextTick(() =>
+      known.includes(host)
+        ? callback(null, [{ address: "127.0.0.1", family: 4 }])
+        : callback(missing, []),
+    );
+  };
+
+void t.test("a name that does not resolve while others do: dns", async (t) => {
+  const endpoint = endpointAt("http://gone.test/");
+  const hosts = ["gone.test", "here.test"];
+  const measure = measuring(t, endpoint, knowing("here.test"), hosts);
+  t.match(await measure(), { fault: "dns", latencyUs: null });
+});
+
+void t.test("no name resolves: our own trouble, no sample", async (t) => {
+  const endpoint = endpointAt("http://gone.test/");
+  const measure = measuring(t, endpoint, knowing(), ["gone.test", "here.test"]);
+  t.same(await measure(), { unmeasured: "resolver" });
+});
+
+void t.test(
+  "a resolver that hangs for all names: our own trouble",
+  async (t) => {
+    const endpoint = endpointAt("http://gone.test/", { timeoutMs: 100 });
+    const hanging: LookupFunction = () => {};
+    const measure = measuring(t, endpoint, hanging, ["gone.test", "here.test"]);
+    t.same(await measure(), { unmeasured: "resolver" });
+  },
+);
+
+void t.test("a name that resolves has its time booked as dns", async (t) => {
+  const url = await serve(t, (_request, response) =>
+    response.end(`{"price":1}`),
+  );
+  const named = url.replace("127.0.0.1", "here.test");
+  const measure = measuring(t, endpointAt(named), knowing("here.test"));
+  const sample = (await measure()) as Measurement;
+  t.ok(sample.good);
+  t.type(sample.dnsUs, "number");
+});

@@ -1,0 +1,189 @@
+import t from "tap";
+import type { Clock } from "../probe/clock.js";
+import { nothingMeasured, type Outcome } from "../probe/measurement.js";
+import { phaseMsOf, startSchedule, type Task } from "../probe/schedule.js";
+import { makeLog } from "../server/log.js";
+import type { Sample } from "../server/sample.js";
+
+const good = { ...nothingMeasured, good: true };
+const quiet = makeLog("test", "error", () => {});
+
+/** A clock that stands still until it is walked; `jump` sets it, or sleeps: timers do not notice. */
+function makeFakeClock(startMs: number) {
+  let nowMs = startMs;
+  let timers: { dueMs: number; callback: () => void }[] = [];
+  const clock: Clock = {
+    now: () => nowMs,
+    after(delayMs, callback) {
+      const timer = { dueMs: nowMs + delayMs, callback };
+      timers.push(timer);
+      return () => (timers = timers.filter((one) => one !== timer));
+    },
+  };
+
+  async function walk(ms: number) {
+    const endMs = nowMs + ms;
+    for (;;) {
+      const [first] = timers.sort((a, b) => a.dueMs - b.dueMs);
+      if (!first || first.dueMs > endMs) break;
+      nowMs = Math.max(nowMs, first.dueMs);
+      timers = timers.filter((one) => one !== first);
+      first.callback();
+      // Measurements that end at once hand over their samples before time goes on.
+      await new Promise(setImmediate);
+    }
+    nowMs = endMs;
+  }
+
+  function jump(ms: number) {
+    nowMs += ms;
+    for (const timer of timers) timer.dueMs += ms;
+  }
+
+  return { clock, walk, jump };
+}
+
+function scheduled(
+  measure: Task["measure"],
+  { cadenceMs = 5000, clock }: { cadenceMs?: number; clock: Clock },
+) {
+  const samples: Sample[] = [];
+  const unmeasured: string[] = [];
+  const task: Task = { venue: "v", component: "rest:a", cadenceMs, measure };
+  const schedule = startSchedule({
+    region: "eu",
+    tasks: [task],
+    clock,
+    log: quiet,
+    onSample: (sample) => samples.push(sample),
+    onUnmeasured: (reason, slots) => unmeasured.push(`${reason} ${slots}`),
+  });
+  const slots = () => samples.map(({ slotAt }) => slotAt.getTime());
+  return { ...schedule, samples, unmeasured, slots, task };
+}
+
+void t.test(
+  "slots lie on the grid of cadence and phase, without drift",
+  async (t) => {
+    const { clock, walk } = makeFakeClock(1_790_000_000_123);
+    const run = scheduled(() => good, { clock });
+    await walk(24 * 3600_000);
+    const slots = run.slots();
+    t.equal(slots.length, (24 * 3600_000) / 5000);
+    const phases = new Set(slots.map((slotMs) => slotMs % 5000));
+    t.same([...phases], [phaseMsOf("eu", run.task)]);
+    t.ok(slots.every((at, i, all) => i === 0 || at - all[i - 1]! === 5000));
+    await run.close();
+  },
+);
+
+void t.test(
+  "phases spread over the cadence and are the same every time",
+  (t) => {
+    const phaseMs = (component: string) =>
+      phaseMsOf("eu", { venue: "v", component, cadenceMs: 5000 });
+    t.equal(phaseMs("rest:a"), phaseMs("rest:a"));
+    const seconds = Array.from({ length: 500 }, (_, i) =>
+      Math.floor(phaseMs(`rest:${i}`) / 1000),
+    );
+    for (const second of [0, 1, 2, 3, 4])
+      t.ok(seconds.filter((s) => s === second).length > 50, `second ${second}`);
+    t.end();
+  },
+);
+
+void t.test(
+  "a slot that comes while the last one runs is unmeasured",
+  async (t) => {
+    const { clock, walk } = makeFakeClock(0);
+    const ends: ((outcome: Outcome) => void)[] = [];
+    const run = scheduled(() => new Promise((end) => ends.push(end)), {
+      clock,
+    });
+    await walk(5000);
+    await walk(10_000);
+    t.equal(ends.length, 1, "one in flight");
+    t.same(run.unmeasured, ["overlap 1", "overlap 1"]);
+    ends[0]!(good);
+    await new Promise(setImmediate);
+    t.equal(run.samples.length, 1);
+    await walk(5000);
+    t.equal(ends.length, 2, "the next slot is measured again");
+    ends[1]!(good);
+    await run.close();
+  },
+);
+
+void t.test(
+  "slots that a sleeping machine missed are counted, not made up",
+  async (t) => {
+    const { clock, walk, jump } = makeFakeClock(0);
+    const run = scheduled(() => good, { clock });
+    await walk(5000);
+    jump(61_500);
+    await walk(5000);
+    const missed = run.unmeasured
+      .map((line) => Number(line.split(" ")[1]))
+      .reduce((sum, slots) => sum + slots, 0);
+    const phaseMs = phaseMsOf("eu", run.task);
+    const slots = Math.floor((71_500 - phaseMs) / 5000) + 1;
+    t.equal(missed + run.samples.length, slots);
+    t.match(run.unmeasured.join(), /^late \d+/);
+    await run.close();
+  },
+);
+
+void t.test("a clock that is set back leads back to the grid", async (t) => {
+  const { clock, walk, jump } = makeFakeClock(3600_000);
+  const run = scheduled(() => good, { clock });
+  await walk(5000);
+  jump(-1800_000);
+  await walk(20_000);
+  t.ok(run.samples.length >= 3, "it does not wait half an hour");
+  await run.close();
+});
+
+void t.test("nothing is recorded after the stop", async (t) => {
+  const { clock, walk } = makeFakeClock(0);
+  let aborted = false;
+  const run = scheduled(
+    (_slotAt, signal) =>
+      new Promise((end) =>
+        signal.addEventListener("abort", () => {
+          aborted = true;
+          end(good);
+        }),
+      ),
+    { clock },
+  );
+  await walk(5000);
+  await run.close();
+  await walk(60_000);
+  t.ok(aborted, "the measurement under way is told");
+  t.same(run.samples, []);
+});
+
+void t.test("a bug in a measurement is loud and ends nothing", async (t) => {
+  const { clock, walk } = makeFakeClock(0);
+  const lines: string[] = [];
+  const unmeasured: string[] = [];
+  const schedule = startSchedule({
+    region: "eu",
+    tasks: [
+      {
+        venue: "v",
+        component: "rest:a",
+        cadenceMs: 1000,
+        measure: () => Promise.reject(new Error("ours")),
+      },
+    ],
+    clock,
+    log: makeLog("test", "error", (line) => lines.push(line)),
+    onSample: () => t.fail("no sample of it"),
+    onUnmeasured: (reason) => unmeasured.push(reason),
+  });
+  await walk(3000);
+  t.same(unmeasured, ["broken", "broken", "broken"]);
+  t.match(lines[0], /ours/);
+  await schedule.close();
+});

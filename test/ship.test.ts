@@ -1,0 +1,117 @@
+import t from "tap";
+import { nothingMeasured } from "../probe/measurement.js";
+import { startShip } from "../probe/ship.js";
+import { makeLog } from "../server/log.js";
+import type { Sample } from "../server/sample.js";
+import { until } from "./until.js";
+
+const quiet = makeLog("test", "error", () => {});
+
+function sampleOf(number: number): Sample {
+  const slotAt = new Date(number);
+  return {
+    ...nothingMeasured,
+    venue: "v",
+    component: "rest:a",
+    slotAt,
+    good: true,
+  };
+}
+
+/** A database that can be away; `rows` are the numbers it took, in the order in which they came. */
+function makeDatabase() {
+  const database = { rows: [] as number[], away: false, calls: 0, atOnce: 0 };
+  let inFlight = 0;
+
+  async function record(samples: readonly Sample[]) {
+    database.calls += 1;
+    inFlight += 1;
+    database.atOnce = Math.max(database.atOnce, inFlight);
+    await new Promise(setImmediate);
+    inFlight -= 1;
+    if (database.away) throw new Error("the database is away");
+    database.rows.push(...samples.map(({ slotAt }) => slotAt.getTime()));
+    return { stored: samples.length, duplicates: 0, refused: 0 };
+  }
+
+  return { database, record };
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+void t.test(
+  "samples go off within the second, or as soon as a batch is full",
+  async (t) => {
+    const { database, record } = makeDatabase();
+    const ship = startShip({ record, log: quiet, flushEveryMs: 100 });
+    ship.add(sampleOf(0));
+    t.equal(database.calls, 0, "one sample waits for others");
+    await until(() => database.rows.length === 1);
+    numbers(500).forEach((n) => ship.add(sampleOf(n + 1)));
+    t.equal(database.calls, 2, "a full batch does not wait");
+    await ship.close();
+    t.same(database.rows, numbers(501));
+  },
+);
+
+void t.test(
+  "a database that was away gets every sample once, in order",
+  async (t) => {
+    const { database, record } = makeDatabase();
+    database.away = true;
+    const ship = startShip({ record, log: quiet, flushEveryMs: 10 });
+    numbers(1200).forEach((n) => ship.add(sampleOf(n)));
+    await until(() => database.calls >= 2);
+    t.equal(ship.status().waiting, 1200);
+    database.away = false;
+    ship.add(sampleOf(1200));
+    await until(() => ship.status().waiting === 0);
+    t.same(database.rows, numbers(1201));
+    t.equal(ship.status().shipped, 1201);
+    t.equal(ship.status().dropped, 0);
+    t.equal(database.atOnce, 1, "one flush at a time");
+    await ship.close();
+  },
+);
+
+void t.test("what waits is bounded: the oldest go, counted", async (t) => {
+  const { database, record } = makeDatabase();
+  database.away = true;
+  const ship = startShip({ record, log: quiet, maxWaiting: 2000 });
+  numbers(5000).forEach((n) => ship.add(sampleOf(n)));
+  const { waiting, dropped } = ship.status();
+  t.ok(waiting <= 2000);
+  t.equal(waiting + dropped, 5000);
+  await until(() => database.calls >= 2);
+  database.away = false;
+  await ship.close();
+  t.same(database.rows.slice(-1500), numbers(5000).slice(-1500));
+});
+
+void t.test("closing delivers what waits", async (t) => {
+  const { database, record } = makeDatabase();
+  const ship = startShip({ record, log: quiet });
+  numbers(700).forEach((n) => ship.add(sampleOf(n)));
+  await ship.close();
+  t.same(database.rows, numbers(700));
+});
+
+void t.test(
+  "closing ends in time when the database never answers",
+  async (t) => {
+    const record = () => new Promise<never>(() => {});
+    const ship = startShip({ record, log: quiet });
+    ship.add(sampleOf(1));
+    await ship.close(50);
+    t.equal(ship.status().dropped, 1, "what is lost is counted");
+  },
+);
+
+void t.test("duplicates and refusals are counted apart", async (t) => {
+  const record = () =>
+    Promise.resolve({ stored: 1, duplicates: 1, refused: 1 });
+  const ship = startShip({ record, log: quiet });
+  numbers(3).forEach((n) => ship.add(sampleOf(n)));
+  await ship.close();
+  t.match(ship.status(), { shipped: 2, duplicates: 1, refused: 1, waiting: 0 });
+});

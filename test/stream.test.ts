@@ -1,0 +1,370 @@
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { WebSocketServer, type WebSocket } from "ws";
+import { makeBackoff } from "../probe/backoff.js";
+import { makeMeter } from "../probe/meter.js";
+import { startProbe } from "../probe/probe.js";
+import { makeLog } from "../server/log.js";
+import { loadRegistry, type Registry, type Venue } from "../server/registry.js";
+import type { Sample } from "../server/sample.js";
+import { until } from "./until.js";
+import { startWorld, type World } from "./world/world.js";
+
+const registry = await loadRegistry("registry.json");
+const quiet = makeLog("test", "error", () => {});
+
+// These tests wait much and work little.
+t.jobs = 4;
+
+/** Streams that are measured twice a second, and nothing by REST. */
+function quickly(
+  id: string,
+  change: (venue: Venue) => void = () => {},
+): Registry {
+  const found = registry.venues.find((venue) => venue.id === id)!;
+  const venue = { ...structuredClone(found), rest: [] };
+  for (const stream of venue.socket!.streams) stream.cadenceMs = 500;
+  change(venue);
+  return { ...registry, venues: [venue] };
+}
+
+/** A probe at work on a registry, and what it records. */
+async function probing(t: Test, probed: Registry) {
+  const samples: Sample[] = [];
+  const probe = await startProbe({
+    registry: probed,
+    region: "eu-central",
+    version: "0.1.0",
+    siteUrl: "http://localhost",
+    log: quiet,
+    record(batch) {
+      samples.push(...batch);
+      const stored = batch.length;
+      return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+    },
+  });
+  t.teardown(() => probe.close());
+  const of = (component: string, from = new Date(0)) =>
+    samples.filter((one) => one.component === component && one.slotAt >= from);
+  return { probe, samples, of };
+}
+
+async function playing(
+  t: Test,
+  played: Registry,
+  timeScale = 1,
+): Promise<World> {
+  const world = await startWorld({
+    registry: played,
+    timeScale,
+    messagesPerMinuteCap: timeScale === 1 ? 1200 : 30,
+  });
+  t.teardown(() => world.close());
+  return world;
+}
+
+/** A venue of our own, for what the world does not do. */
+async function serve(t: Test, talk: (ws: WebSocket) => void) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", talk);
+  await new Promise((listening) => server.once("listening", listening));
+  t.teardown(() => {
+    for (const ws of server.clients) ws.terminate();
+    server.close();
+  });
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+void t.test("keep-alive rules of all fifteen venues are kept", async (t) => {
+  const streamsOnly = registry.venues.map((venue) => ({ ...venue, rest: [] }));
+  const world = await playing(t, { ...registry, venues: streamsOnly }, 20);
+  const { probe } = await probing(t, world.registry);
+  await until(() => probe.status().socketsOpen === 15);
+  // 160 s of the venues' time: longer than the patience of each, Binance Futures aside.
+  await new Promise((resolve) => setTimeout(resolve, 8000));
+  t.same(world.violations, []);
+  t.equal(world.requests({ component: "ws:conn" }), 16, "none reconnected");
+  t.equal(world.openSockets(), 16);
+});
+
+void t.test(
+  "Binance Futures' pings of three minutes are answered",
+  async (t) => {
+    const world = await playing(t, quickly("binance-futures"), 120);
+    await probing(t, world.registry);
+    await until(() => world.openSockets() === 2);
+    // Its ten minutes are five seconds here.
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    t.same(world.violations, []);
+    t.equal(world.openSockets(), 2);
+  },
+);
+
+for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
+  void t.test(`frames of ${id} are told apart and counted`, async (t) => {
+    const world = await playing(t, quickly(id), 10);
+    const { of, samples } = await probing(t, world.registry);
+    const names = world.registry.venues[0]!.socket!.streams.map(
+      ({ name }) => name,
+    );
+    await until(() =>
+      names.every((name) =>
+        of(`ws:${name}`).some(({ messages }) => messages! > 0),
+      ),
+    );
+    t.ok(samples.every(({ good }) => good));
+    const timed = samples.filter(({ eventAgeMs }) => eventAgeMs !== null);
+    t.ok(timed.every(({ eventAgeMs }) => Math.abs(eventAgeMs!) < 2500));
+  });
+
+void t.test("a silent stream on a live socket stalls, alone", async (t) => {
+  const world = await playing(
+    t,
+    quickly("okx", ({ socket }) => {
+      for (const stream of socket!.streams) stream.stall.afterMs = 700;
+    }),
+  );
+  const { of } = await probing(t, world.registry);
+  await until(() => of("ws:trades").length > 0);
+  world.fault({ kind: "silent", venue: "okx", component: "ws:trades" });
+  await until(() => of("ws:trades").some(({ fault }) => fault === "stall"));
+  const stalled = of("ws:trades").find(({ fault }) => fault === "stall")!;
+  t.ok(
+    stalled.quietMs! > 700 && stalled.quietMs! < 1500,
+    `${stalled.quietMs} ms`,
+  );
+  t.equal(stalled.good, false);
+  await until(() => of("ws:trades").at(-1)!.messages === 0);
+  for (const component of ["ws:conn", "ws:ticker", "ws:book"])
+    t.ok(
+      of(component).every(({ good }) => good),
+      component,
+    );
+  await world.clear();
+  await until(() => of("ws:trades").at(-1)!.good);
+});
+
+void t.test(
+  "a closed socket is a fault of ws:conn; its streams have no samples",
+  async (t) => {
+    const world = await playing(t, quickly("okx"));
+    const { of, probe } = await probing(t, world.registry);
+    await until(() => of("ws:trades").length > 0);
+    const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
+    t.equal(opened.length, 1, "time to open stands on one sample");
+    world.fault({ kind: "handshake-refused", venue: "okx" });
+    world.fault({ kind: "socket-closed", venue: "okx" });
+    await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
+    await until(() => of("ws:conn").at(-1)!.fault === "handshake");
+    t.match(of("ws:conn").at(-1), { httpStatus: 503, latencyUs: null });
+    const downFrom = of("ws:conn").find(({ good }) => !good)!.slotAt;
+    const before = of("ws:trades", downFrom).length;
+    t.ok(before <= 1, "at most the slot that ended before the fall");
+    await world.clear();
+    await until(() => of("ws:conn").at(-1)!.good);
+    await until(() => of("ws:trades").length > before + 3);
+    t.ok(of("ws:trades").every(({ fault }) => fault === null));
+    t.ok(probe.status().unmeasured.subscribing > 0, "and that is counted");
+  },
+);
+
+const refusals = [
+  {
+    fault: { kind: "status", status: 403 },
+    expected: { fault: "blocked", httpStatus: 403 },
+  },
+  {
+    fault: { kind: "status", status: 451 },
+    expected: { fault: "blocked", httpStatus: 451 },
+  },
+  {
+    fault: { kind: "limited" },
+    expected: { fault: "limited", httpStatus: 429 },
+  },
+  { fault: { kind: "reset" }, expected: { fault: "closed" } },
+  { fault: { kind: "refused" }, expected: { fault: "connect" } },
+] as const;
+
+for (const { fault, expected } of refusals)
+  void t.test(
+    `a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`,
+    async (t) => {
+      const world = await playing(t, quickly("kraken"));
+      world.fault({
+        ...fault,
+        venue: "kraken",
+        ...(fault.kind !== "refused" && { component: "ws:conn" }),
+      });
+      const { of } = await probing(t, world.registry);
+      await until(() => of("ws:conn").length > 0);
+      t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
+    },
+  );
+
+void t.test(
+  "a venue that asks for a pause is not called within it",
+  async (t) => {
+    const world = await playing(t, quickly("kraken"));
+    world.fault({
+      kind: "limited",
+      venue: "kraken",
+      component: "ws:conn",
+      retryAfterS: 30,
+    });
+    const { of } = await probing(t, world.registry);
+    await until(() => of("ws:conn").length >= 5);
+    t.equal(world.requests({ component: "ws:conn" }), 1);
+  },
+);
+
+void t.test("a socket that is open in name only: timeout", async (t) => {
+  const world = await playing(t, quickly("kraken"), 20);
+  const { of } = await probing(t, world.registry);
+  await until(() => of("ws:conn").at(-1)?.good === true);
+  world.fault({ kind: "dead-socket", venue: "kraken", component: "ws:conn" });
+  await until(() => of("ws:conn").some(({ fault }) => fault === "timeout"));
+  t.pass("found by the reply that did not come");
+});
+
+void t.test("an upgrade that is never answered: timeout", async (t) => {
+  const world = await playing(t, quickly("kraken"));
+  world.fault({ kind: "timeout", venue: "kraken", component: "ws:conn" });
+  const { of, probe } = await probing(t, world.registry);
+  await until(() => of("ws:conn").length > 0, 15_000);
+  t.match(of("ws:conn")[0], { good: false, fault: "timeout" });
+  t.ok(probe.status().unmeasured.starting > 10, "unknown until then");
+});
+
+void t.test("planned renewals cost no measured gap", async (t) => {
+  const world = await playing(
+    t,
+    quickly("bitfinex", ({ socket }) => {
+      socket!.maxConnectionMs = 6000;
+      for (const stream of socket!.streams) stream.typicalPerMinute = 1200;
+    }),
+  );
+  const { of } = await probing(t, world.registry);
+  await until(() => world.requests({ component: "ws:conn" }) >= 3, 20_000);
+  await until(() => of("ws:book").length >= 12);
+  t.same(world.violations, [], "renewed before the venue's limit");
+  for (const component of ["ws:conn", "ws:trades", "ws:book", "ws:ticker"]) {
+    const all = of(component);
+    t.ok(
+      all.every(({ good }) => good),
+      `${component} is good throughout`,
+    );
+    const gaps = all.filter(
+      (sample, i) => i > 0 && +sample.slotAt - +all[i - 1]!.slotAt !== 500,
+    );
+    t.same(gaps, [], `${component} has every slot`);
+  }
+  const mean =
+    of("ws:book").reduce((sum, { messages }) => sum + messages!, 0) /
+    of("ws:book").length;
+  t.ok(mean > 5 && mean < 15, `no frame counts twice: ${mean} of 10 a slot`);
+  t.ok(world.openSockets() <= 2);
+});
+
+void t.test(
+  "a refused subscription is a fault of its stream, at once",
+  async (t) => {
+    const url = await serve(t, (ws) => {
+      ws.on("message", (data: Buffer) => {
+        const text = data.toString();
+        if (!text.startsWith("{")) return;
+        const { args } = JSON.parse(text) as { args: { channel: string }[] };
+        const [arg] = args;
+        if (arg!.channel === "trades")
+          return ws.send(
+            JSON.stringify({ event: "error", code: "60018", arg }),
+          );
+        const timer = setInterval(
+          () => ws.send(JSON.stringify({ arg, data: [] })),
+          50,
+        );
+        ws.on("close", () => clearInterval(timer));
+      });
+    });
+    const { of } = await probing(
+      t,
+      quickly("okx", ({ socket }) => (socket!.url = url)),
+    );
+    await until(() => of("ws:trades").length > 0 && of("ws:ticker").length > 0);
+    t.match(of("ws:trades")[0], {
+      good: false,
+      fault: "handshake",
+      messages: 0,
+    });
+    t.match(of("ws:ticker")[0], { good: true, fault: null });
+  },
+);
+
+void t.test(
+  "frames beyond all bounds end the socket, not the probe",
+  async (t) => {
+    const url = await serve(t, (ws) => {
+      ws.on("error", () => {});
+      ws.send(Buffer.alloc(8 * 1024 * 1024, " "));
+    });
+    const { of } = await probing(
+      t,
+      quickly("okx", ({ socket }) => (socket!.url = url)),
+    );
+    await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
+    t.pass();
+  },
+);
+
+void t.test("what is no JSON is no data, and no harm", async (t) => {
+  const url = await serve(t, (ws) => {
+    for (const text of ["", "pong", "{", "null", "[]", "7", `{"arg":null}`])
+      ws.send(text);
+  });
+  const { of } = await probing(
+    t,
+    quickly("okx", ({ socket }) => (socket!.url = url)),
+  );
+  await until(() => of("ws:trades").length > 0);
+  t.match(of("ws:trades")[0], { good: true, messages: 0 });
+  t.match(of("ws:conn").at(-1), { good: true });
+});
+
+void t.test("the longest silence touches the slot, wherever it began", (t) => {
+  const meter = makeMeter();
+  t.equal(meter.read(0, 1000), null, "not subscribed");
+  meter.subscribed(500);
+  t.equal(meter.read(1000, 1000), null, "only for half of the slot");
+  meter.frame(1100, 7);
+  meter.frame(1200, null);
+  t.same(meter.read(2000, 1000), { messages: 2, quietMs: 800, eventAgeMs: 7 });
+  t.same(meter.read(3000, 1000), {
+    messages: 0,
+    quietMs: 1800,
+    eventAgeMs: null,
+  });
+  meter.frame(3100, -3);
+  t.same(meter.read(4000, 1000), {
+    messages: 1,
+    quietMs: 1900,
+    eventAgeMs: -3,
+  });
+  meter.lost();
+  t.equal(meter.read(5000, 1000), null);
+  t.end();
+});
+
+void t.test(
+  "reconnects grow rarer, to once a minute, with chance in them",
+  (t) => {
+    const latest = makeBackoff(() => 0);
+    const delays = Array.from({ length: 9 }, latest.nextMs);
+    t.same(
+      delays,
+      [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000],
+    );
+    latest.reset();
+    t.equal(latest.nextMs(), 1000);
+    t.equal(makeBackoff(() => 1).nextMs(), 500);
+    t.end();
+  },
+);
