@@ -86,9 +86,9 @@ function endpointRules(endpoint: RestEndpoint, { chain }: Venue): Problem[] {
       "none, as the venue names no chain",
     ),
     ...must(
-      timeoutMs <= cadenceMs,
+      timeoutMs <= cadenceMs * 0.9,
       ["timeoutMs"],
-      `at most ${cadenceMs}, its cadenceMs (one measurement ends before the next begins)`,
+      `at most ${cadenceMs * 0.9}, nine tenths of its cadenceMs (one measurement ends before the next begins)`,
     ),
   ];
 }

@@ -57,7 +57,7 @@ export interface RestEndpoint {
   /** The chain head in the answer, where there is one. */
   head?: { path: string; encoding: "hex" | "integer" };
   cadenceMs: number;
-  /** The whole exchange, from the start of the connection to the last byte. */
+  /** The whole exchange, from the start of the connection to the last byte. It ends well before the next slot: a slot whose predecessor is under way is not measured. */
   timeoutMs: number;
 }
 

@@ -15,7 +15,7 @@ function good() {
       proof: "$.result",
       head: { path: "$.result", encoding: "hex" },
       cadenceMs: 5000,
-      timeoutMs: 5000,
+      timeoutMs: 4500,
     },
   ];
   const stream = {
@@ -265,7 +265,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.rest.0.timeoutMs",
     5001,
-    "venues[0] (okx).rest[0].timeoutMs: expected at most 5000, its cadenceMs (one measurement ends before the next begins), found 5001",
+    "venues[0] (okx).rest[0].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (one measurement ends before the next begins), found 5001",
   ],
   [
     "venues.0.rest.0.method",
@@ -393,7 +393,7 @@ void t.test("all problems come at once, those of shape and of sense", (t) => {
     'venues[0] (okx).colour: expected no such property (known here: id, name, category, symbol, quote, chain, rest, socket, official), found "red"',
     `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found nothing`,
     'venues[1] (okx).id: expected another id than venues[0] has, found "okx"',
-    "venues[1] (okx).rest[0].timeoutMs: expected at most 5000, its cadenceMs (one measurement ends before the next begins), found 6000",
+    "venues[1] (okx).rest[0].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (one measurement ends before the next begins), found 6000",
   ]);
   t.end();
 });

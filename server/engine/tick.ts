@@ -16,10 +16,14 @@ export interface Decided {
  *
  * @returns null when this instant, or a later one, was decided before
  */
-export async function tick(db: Db, at: Date): Promise<Decided | null> {
+export async function tick(
+  db: Db,
+  at: Date,
+  rules = rulesRow,
+): Promise<Decided | null> {
   const [row] = await db.file<{ decided: Decided | null }>("tick", [
     at,
-    JSON.stringify(rulesRow),
+    JSON.stringify(rules),
     version,
   ]);
   return row?.decided ?? null;
