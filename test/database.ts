@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,21 +46,21 @@ export async function emptyDatabase(t: Test): Promise<string> {
   return server ? databaseOnServer(t, server) : embeddedCopy(t, null);
 }
 
-/** Makes the directory that tests copy, unless one of these very definitions is there. Called once, before all tests. */
-export async function prepareDatabase(): Promise<void> {
-  if (server) return;
-  const final = await preparedDirectory();
-  if (await readdir(final).then(Boolean, () => false)) return;
+/** The directory that tests copy. The first test to need it makes it; when two do at once, one of theirs is kept. */
+async function preparedDirectory(): Promise<string> {
+  const final = `${preparedFolder}-${await digestOfDefinitions()}`;
+  if (existsSync(final)) return final;
   const making = await mkdtemp(`${final}-`);
   const { url, stop } = await hostEmbedded(making);
   const pool = openPool(url, { applicationName: "test", log });
   await migrate(pool, await loadRegistry(packagedFile("registry.json")), log);
   await pool.close();
   await stop();
-  await rename(making, final);
+  await rename(making, final).catch(() => rm(making, { recursive: true }));
+  return final;
 }
 
-async function preparedDirectory(): Promise<string> {
+async function digestOfDefinitions(): Promise<string> {
   const hash = createHash("sha256");
   const files = await readdir(packagedFile("sql"), {
     recursive: true,
@@ -71,7 +72,7 @@ async function preparedDirectory(): Promise<string> {
     .sort();
   for (const path of [...paths, packagedFile("package-lock.json")])
     hash.update(await readFile(path));
-  return `${preparedFolder}-${hash.digest("hex").slice(0, 12)}`;
+  return hash.digest("hex").slice(0, 12);
 }
 
 async function embeddedCopy(t: Test, from: string | null): Promise<string> {

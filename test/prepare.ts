@@ -1,4 +1,0 @@
-/** Runs before all tests. */
-import { prepareDatabase } from "./database.js";
-
-await prepareDatabase();
