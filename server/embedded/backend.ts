@@ -25,7 +25,7 @@ export type Standing = "idle" | "transaction" | "unfinished" | "expelled";
 
 export interface Reply {
   /** For the client. */
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
   standing: Standing;
 }
 
