@@ -65,17 +65,17 @@ export async function startBackend(
   const failed = new Promise<never>((_, reject) => (onFailure = reject));
   const exited = new Promise<void>((resolve) => worker.once("exit", resolve));
 
-  worker.on("error", finish);
-  worker.on("exit", (code) =>
-    finish(new Error(`the database's thread has ended with code ${code}`)),
-  );
+  let cause: Error | undefined;
 
-  function finish(error: Error): void {
-    if (end) return;
-    end = error;
+  worker.on("error", (error) => (cause ??= error));
+  worker.on("exit", finish);
+
+  /** Not before the thread is gone: until then it may write to the directory. */
+  function finish(code: number): void {
+    end = cause ?? new Error(`the database's thread ended with code ${code}`);
     clearTimeout(limit);
-    for (const { reject } of waiting.splice(0)) reject(error);
-    if (!closing) onFailure(error);
+    for (const { reject } of waiting.splice(0)) reject(end);
+    if (!closing) onFailure(end);
   }
 
   await Promise.race([
@@ -93,7 +93,7 @@ export async function startBackend(
   }
 
   function giveUp(): void {
-    finish(new Error(`a statement took longer than ${requestLimitMs} ms`));
+    cause ??= new Error(`a statement took longer than ${requestLimitMs} ms`);
     void worker.terminate();
   }
 
