@@ -23,8 +23,7 @@
  * harmful (search_path=pg_catalog, enable_seqscan=off, log level DEBUG1, which
  * alone trebles the time of a small statement), reads no postgresql.conf, and
  * ignores ALTER DATABASE … SET. These are a server's defaults, but for jit
- * (there is none), work_mem, and the depth of the stack, which at 2 MB is
- * deeper than what WebAssembly has: a recursion without end would crash it.
+ * (there is none) and work_mem.
  */
 const defaults = `
   SET SESSION AUTHORIZATION postgres;
