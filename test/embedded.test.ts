@@ -222,7 +222,7 @@ void t.test("settings stay with the client that made them", async (t) => {
   t.equal(await value(one, "select current_user::text"), "reader");
   await one.query("reset role; reset timezone");
   t.equal(await value(one, "show timezone"), "UTC");
-  t.equal(await value(one, "show search_path"), '"$user", public');
+  t.equal(await value(one, "show search_path"), "venuewatch, public");
 });
 
 void t.test(

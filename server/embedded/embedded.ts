@@ -12,6 +12,7 @@ import { join } from "node:path";
 import type { Log } from "../log.js";
 import { startBackend, type Backend } from "./backend.js";
 import { lockDirectory } from "./lock.js";
+import { UserError } from "../user-error.js";
 import { startService, type Service } from "./service.js";
 
 export interface EmbeddedOptions {
@@ -99,7 +100,7 @@ async function serve(
     });
   } catch (error) {
     await backend.close();
-    throw new Error(
+    throw new UserError(
       `The embedded database cannot listen on 127.0.0.1:${port} (${(error as Error).message}): stop what uses the port, or choose another with EMBEDDED_PORT.`,
       { cause: error },
     );
