@@ -53,11 +53,28 @@ export async function measured(db: Db, what: Measured): Promise<void> {
   `);
 }
 
-/** Rolls up the last days and lets the engine decide, as of now or of an instant just past. */
+const rollups = [
+  "sample_minute",
+  "sample_hour",
+  "component_minute",
+  "venue_minute",
+  "venue_day",
+  "latency_day",
+];
+
+/** Rolls up these days, each level on the one below it. */
+async function rollUp(db: Db): Promise<void> {
+  for (const rollup of rollups)
+    await db.query(sql`
+      call upkeep.refresh(
+        ${rollup}, date_trunc('day', now()) - interval '2 days', date_trunc('day', now()) + interval '1 day'
+      )
+    `);
+}
+
+/** Rolls up what was measured and lets the engine decide, as of now or of an instant just past. */
 export async function decide(db: Db, at = new Date()): Promise<void> {
-  await db.query(
-    sql`call upkeep.refresh_all(${new Date(+at - 2 * 86_400_000)}, ${at})`,
-  );
+  await rollUp(db);
   if (!(await tick(db, at))) throw new Error("the engine refused to tick");
 }
 
@@ -66,9 +83,7 @@ export async function forget(db: Db): Promise<void> {
   await db.script(
     `truncate sample, engine_clock, region_state, component_state, venue_state, incident restart identity`,
   );
-  await db.query(
-    sql`call upkeep.refresh_all(now() - interval '3 days', now())`,
-  );
+  await rollUp(db);
 }
 
 /** One outage of Kraken's ticker that two regions saw: opened, still open, and then closed, all within the last minutes. */
