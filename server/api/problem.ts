@@ -120,6 +120,7 @@ function isDatabaseAway(error: unknown): boolean {
     ) ||
     // pg gives these no code
     error.message === "Connection terminated unexpectedly" ||
+    error.message === "Query read timeout" ||
     error.message.startsWith("timeout exceeded when trying to connect") ||
     error.message.startsWith("Connection terminated due to connection timeout")
   );
