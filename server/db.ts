@@ -49,6 +49,9 @@ export function openPool(url: string, options: PoolOptions): Pool {
     max: options.max ?? 4,
     connectionTimeoutMillis: 10_000,
     statement_timeout: options.statementTimeoutMs,
+    // a server that vanished without a word does not even say that it gave up
+    query_timeout:
+      options.statementTimeoutMs && options.statementTimeoutMs + 1_000,
     keepAlive: true,
     // as the database is set by the migration, for connections that are older than it
     options: "-c search_path=venuewatch,public -c timezone=UTC -c jit=off",
