@@ -47,7 +47,10 @@ export function openPool(url: string, options: PoolOptions): Pool {
     max: options.max ?? 4,
     connectionTimeoutMillis: 10_000,
     statement_timeout: options.statementTimeoutMs,
-    // a server that vanished without a word is noticed in minutes, not in hours
+    // a server that vanished without a word does not even say that it gave up
+    query_timeout:
+      options.statementTimeoutMs && options.statementTimeoutMs + 1_000,
+    // such a server is noticed on idle connections in minutes, not in hours
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // as the database is set by the migration, for connections that are older than it

@@ -3,6 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { jsonFault } from "./json-fault.js";
 import { registryProblems } from "./registry-check.js";
+import { UserError } from "./user-error.js";
 
 export const categories = [
   "exchange",
@@ -216,7 +217,7 @@ const mostBytes = 4 * 1024 * 1024;
 /**
  * Reads and checks a registry file.
  *
- * @throws Error that names the file and either the one thing that kept it from
+ * @throws UserError that names the file and either the one thing that kept it from
  * being read, or all that is wrong in it, one line each
  */
 export async function loadRegistry(path: string): Promise<Registry> {
@@ -224,7 +225,7 @@ export async function loadRegistry(path: string): Promise<Registry> {
   const fault = jsonFault(text);
   if (fault === null) return parseRegistry(JSON.parse(text), path);
   const { line, column, expected, found } = fault;
-  throw new Error(
+  throw new UserError(
     `The registry ${path} is not JSON: line ${line}, column ${column}: expected ${expected}, found ${found}`,
   );
 }
@@ -232,12 +233,14 @@ export async function loadRegistry(path: string): Promise<Registry> {
 /**
  * @param value parsed JSON
  * @param name stands for the value in the message
- * @throws Error with all that is wrong, one line each
+ * @throws UserError with all that is wrong, one line each
  */
 export function parseRegistry(value: unknown, name: string): Registry {
   const problems = registryProblems(value);
   if (problems.length === 0) return value as Registry;
-  throw new Error([`The registry ${name} is wrong:`, ...problems].join("\n"));
+  throw new UserError(
+    [`The registry ${name} is wrong:`, ...problems].join("\n"),
+  );
 }
 
 async function registryText(path: string): Promise<string> {
@@ -252,7 +255,7 @@ async function registryText(path: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const reason = reasonOf(error as NodeJS.ErrnoException);
-    throw new Error(`The registry ${path} cannot be read: ${reason}`, {
+    throw new UserError(`The registry ${path} cannot be read: ${reason}`, {
       cause: error,
     });
   }

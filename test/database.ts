@@ -59,7 +59,10 @@ async function preparedDirectory(): Promise<string> {
     await pool.close();
     await stop();
   }
-  await rename(making, final).catch(() => rm(making, { recursive: true }));
+  await rename(making, final).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    await rm(making, { recursive: true });
+  });
   return final;
 }
 

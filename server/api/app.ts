@@ -1,13 +1,18 @@
-import express, { type Express, type RequestHandler } from "express";
+import express, {
+  type Express,
+  type RequestHandler,
+  type Response,
+} from "express";
 import { rateLimit } from "express-rate-limit";
 import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
-import type { Registry } from "../registry.js";
+import { categories, type Registry } from "../registry.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
 import { readiness } from "../readiness.js";
+import { singleFlight } from "./single-flight.js";
 import { regionsRoute } from "./regions.js";
 import { makeSnapshots } from "./snapshot.js";
 import { statusRoute } from "./status.js";
@@ -26,7 +31,9 @@ export interface AppOptions {
 /** The public API. It only reads, holds no state but bodies of the newest tick, and does not listen by itself. */
 export function makeApp(options: AppOptions): Express {
   const { pool, registry, log } = options;
-  const snapshots = makeSnapshots(pool);
+  const snapshots = makeSnapshots(pool, keptBodies(registry));
+  // apart, since anybody can name endlessly many pages, and none of them may drive a venue's body out
+  const incidents = makeSnapshots(pool, 100);
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", "strong");
@@ -38,8 +45,9 @@ export function makeApp(options: AppOptions): Express {
   app.get("/healthz", noStore, (_request, response) => {
     response.json(healthBody("web"));
   });
+  const ready = singleFlight(() => readiness(pool));
   app.get("/readyz", noStore, async (_request, response) => {
-    const state = await readinessOf(() => readiness(pool), log);
+    const state = await readinessOf(ready, log);
     response.status(state.ready ? 200 : 503).json(state);
   });
 
@@ -51,11 +59,16 @@ export function makeApp(options: AppOptions): Express {
   );
   app.get("/v1/regions", regionsRoute(snapshots));
   app.get("/v1/thresholds", thresholdsRoute(registry));
-  app.get("/v1/incidents", incidentsRoute(registry, snapshots));
-  app.get("/v1/incidents/:slug", incidentRoute(pool));
+  app.get("/v1/incidents", incidentsRoute(registry, incidents));
+  app.get("/v1/incidents/:slug", incidentRoute(incidents));
   app.use(notFound);
   app.use(answerErrors(log));
   return app;
+}
+
+/** A board for each category and for all, every venue in both ranges from every region, and the regions. */
+function keptBodies({ venues, regions }: Registry): number {
+  return categories.length + 1 + venues.length * regions.length * 2 + 1;
 }
 
 /** Anybody may read from any page; nothing here is ever to be sniffed, framed or scripted. */
@@ -72,9 +85,18 @@ const publicHeaders: RequestHandler = (_request, response, next) => {
 /** There is no write path: what is not reading is refused before anything else looks at it. */
 const onlyReading: RequestHandler = (request, response, next) => {
   if (request.method === "GET" || request.method === "HEAD") return next();
-  response.setHeader("Allow", "GET, HEAD");
+  response.setHeader("Allow", "GET, HEAD, OPTIONS");
+  if (request.method === "OPTIONS") return answerPreflight(response);
   throw new Problem(405, `${request.method} is not possible here: use GET.`);
 };
+
+/** Browsers ask before they send a header of their own, and If-None-Match is one. */
+function answerPreflight(response: Response): void {
+  response.setHeader("Access-Control-Allow-Methods", "GET, HEAD");
+  response.setHeader("Access-Control-Allow-Headers", "*");
+  response.setHeader("Access-Control-Max-Age", "86400");
+  response.status(204).end();
+}
 
 const noStore: RequestHandler = (_request, response, next) => {
   response.setHeader("Cache-Control", "no-store");
@@ -87,6 +109,8 @@ function limiter(perMinute: number): RequestHandler {
     limit: perMinute,
     standardHeaders: "draft-8",
     legacyHeaders: false,
+    // its checks of our settings look at what clients send, and print past the log
+    validate: false,
     handler: (_request, response) => {
       sendProblem(
         response,

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import type { Log } from "../log.js";
 import { stackOf } from "../user-error.js";
@@ -18,16 +19,6 @@ export class Problem extends Error {
     super(detail);
   }
 }
-
-const titles: Record<number, string> = {
-  400: "Bad Request",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  413: "Content Too Large",
-  429: "Too Many Requests",
-  500: "Internal Server Error",
-  503: "Service Unavailable",
-};
 
 export function badParameters(errors: BadParameter[]): Problem {
   const names = errors.map(({ parameter }) => parameter).join(", ");
@@ -63,12 +54,14 @@ export function answerErrors(log: Log): ErrorRequestHandler {
         path: request.path,
         error,
       });
-      response.setHeader("Retry-After", "5");
-      return sendProblem(
-        response,
-        503,
-        "The data cannot be read at the moment. Try again in a few seconds.",
+      return sendUnavailable(response);
+    }
+    if (isSchemaAnother(error)) {
+      log.error(
+        "answered 503: the database does not have this build's schema; run venuewatch migrate",
+        { path: request.path, error },
       );
+      return sendUnavailable(response);
     }
     log.error("a request failed", {
       path: request.path,
@@ -84,34 +77,60 @@ export function sendProblem(
   detail: string,
   errors?: BadParameter[],
 ): void {
-  const title = titles[status] ?? "Error";
   response
     .status(status)
     .setHeader("Cache-Control", "no-store")
     .type("application/problem+json")
-    .send(
-      JSON.stringify({ type: "about:blank", title, status, detail, errors }),
-    );
+    .send(problemBody(status, detail, errors));
+}
+
+export function problemBody(
+  status: number,
+  detail: string,
+  errors?: BadParameter[],
+): string {
+  const title = STATUS_CODES[status] ?? "Error";
+  return JSON.stringify({ type: "about:blank", title, status, detail, errors });
+}
+
+function sendUnavailable(response: Response): void {
+  response.setHeader("Retry-After", "5");
+  sendProblem(
+    response,
+    503,
+    "The data cannot be read at the moment. Try again in a few seconds.",
+  );
 }
 
 function isMalformedRequest(error: unknown): boolean {
   return error instanceof URIError;
 }
 
-/** Classes 08 (connection) and 57P (shutdown, start-up), too many clients, and whatever the socket says itself. */
+/**
+ * Classes 08 (connection), 28 (it refuses us), 53 (it lacks something) and 57 (it stopped us: shutdown, start-up, a
+ * statement that took too long), no such database, a replica's conflict with recovery, and whatever the socket says.
+ */
 function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
+  const code = (error as NodeJS.ErrnoException).code ?? "";
   return (
-    /^(08...|57P..|53300)$/.test(code ?? "") ||
-    /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/.test(
-      code ?? "",
+    /^((08(?!P01)|28|53|57)...|3D000|40001)$/.test(code) ||
+    /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/.test(
+      code,
     ) ||
-    // pg gives these two no code
+    // pg gives these no code
     error.message === "Connection terminated unexpectedly" ||
+    error.message === "Query read timeout" ||
     error.message.startsWith("timeout exceeded when trying to connect") ||
     error.message.startsWith("Connection terminated due to connection timeout")
   );
+}
+
+/** No such schema, table, column or function: the database was not migrated yet, or by another build. */
+function isSchemaAnother(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return /^(3F000|42P01|42703|42883)$/.test(code ?? "");
 }
 
 export function shortened(text: string): string {

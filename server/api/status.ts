@@ -14,12 +14,11 @@ export function statusRoute(
   const read = parameterReader(statusParameters);
   return async (request, response) => {
     const { category } = read(queryOf(request));
-    const snapshot = await snapshots("status", [category], (known) => [
-      category,
-      known,
-      categories,
-      registry.probeIntervalMs,
-    ]);
+    const snapshot = await snapshots(
+      "status",
+      [category],
+      [category, categories, registry.probeIntervalMs],
+    );
     answerJson(response, snapshot!);
   };
 }

@@ -31,7 +31,7 @@ export function venueRoute(
     const snapshot = await snapshots(
       "venue",
       [venue, range, region],
-      (known) => [venue, range, region, known, wellBefore(range)],
+      [venue, range, region, wellBefore(range)],
     );
     if (!snapshot) throw noSuchVenue(venue);
     answerJson(response, snapshot);

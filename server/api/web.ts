@@ -1,13 +1,21 @@
-import { createServer } from "node:http";
+import { createServer, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import { listen } from "../listen.js";
 import { type AppOptions, makeApp } from "./app.js";
+import { problemBody } from "./problem.js";
 
 export interface Web {
   url: string;
   port: number;
-  /** Lets answers under way end; idle connections are closed at once. */
+  /** Idle connections are closed at once; answers under way may take two seconds more. */
   close: () => Promise<void>;
 }
+
+/** A client may take this long to send its request. */
+const requestWithinMs = 10_000;
+/** A connection on which nothing moves for this long is given up: its client is gone, or does not read. */
+const silentForMs = 30_000;
+const closeWithinMs = 2_000;
 
 /**
  * Serves the public API.
@@ -19,22 +27,56 @@ export async function startWeb(
 ): Promise<Web> {
   const server = createServer(
     {
-      requestTimeout: 10_000,
-      headersTimeout: 10_000,
-      keepAliveTimeout: 30_000,
+      requestTimeout: requestWithinMs,
+      headersTimeout: requestWithinMs,
+      keepAliveTimeout: silentForMs,
     },
     makeApp(options),
   );
+  server.setTimeout(silentForMs);
+  server.on("clientError", refuseUnreadable);
   const port = await listen(server, options.port, options.host, "PORT");
   return {
     url: `http://localhost:${port}`,
     port,
-    close() {
-      const closed = new Promise<void>((resolve) =>
-        server.close(() => resolve()),
-      );
-      server.closeIdleConnections();
-      return closed;
-    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        const impatient = setTimeout(
+          () => server.closeAllConnections(),
+          closeWithinMs,
+        );
+        server.close(() => {
+          clearTimeout(impatient);
+          resolve();
+        });
+      }),
   };
 }
+
+/** What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = refusals[error.code ?? ""] ?? [
+    400,
+    "This is not a request in HTTP/1.1.",
+  ];
+  const body = problemBody(status, detail);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      "Connection: close\r\n" +
+      "Cache-Control: no-store\r\n" +
+      "Content-Type: application/problem+json; charset=utf-8\r\n" +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+const refusals: Record<string, [status: number, detail: string]> = {
+  HPE_HEADER_OVERFLOW: [431, "Path and headers together may have 16 KiB."],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    408,
+    `The request did not come within ${requestWithinMs / 1000} seconds.`,
+  ],
+};

@@ -82,8 +82,7 @@ function die(cause: unknown): void {
 
 async function answer(request: Request): Promise<void> {
   const reply = await serve(request);
-  const bytes = new Uint8Array(reply.bytes);
-  parentPort!.postMessage({ ...reply, bytes }, [bytes.buffer]);
+  parentPort!.postMessage(reply, [reply.bytes.buffer]);
   if (request.kind === "close") parentPort!.close();
 }
 
@@ -116,7 +115,7 @@ async function openClient(client: number, startup: Startup): Promise<Reply> {
     sessions.set(client, await openSession(run, user, settings));
     current = client;
     const greeting = await greetingOf(client, startup);
-    return { bytes: greeting, standing: "idle" };
+    return { bytes: new Uint8Array(greeting), standing: "idle" };
   } catch (error) {
     return expelled(error);
   }
@@ -167,12 +166,10 @@ async function refuse(
   const reply = await exchange(client, failing);
   if (reply.standing === "expelled" || reply.bytes[0] !== "E".charCodeAt(0))
     return reply;
-  const bytes = Buffer.from(reply.bytes);
-  const rest = bytes.subarray(1 + bytes.readInt32BE(1));
-  return {
-    ...reply,
-    bytes: Buffer.concat([wire.errorResponse(complaint), rest]),
-  };
+  const answer = Buffer.from(reply.bytes);
+  const rest = answer.subarray(1 + answer.readInt32BE(1));
+  const ours = Buffer.concat([wire.errorResponse(complaint), rest]);
+  return { ...reply, bytes: new Uint8Array(ours) };
 }
 
 /** Whatever the client left open is rolled back: Sync ends an exchange that was cut off, portals go with the transaction. */
@@ -223,7 +220,10 @@ function expelled(error: unknown): Reply {
     message: error.message,
     hint: error.hint,
   };
-  return { bytes: wire.errorResponse(complaint), standing: "expelled" };
+  return {
+    bytes: new Uint8Array(wire.errorResponse(complaint)),
+    standing: "expelled",
+  };
 }
 
 function noteSettings(client: number, messages: { name: string }[]): void {
@@ -240,9 +240,17 @@ function standingAfter(last: { name: string } | undefined): Standing {
   return last.status === "I" ? "idle" : "transaction";
 }
 
-/** `execProtocolRaw` would be enough, but keeps every message it ever parsed. */
-function send(bytes: Uint8Array) {
-  return database.execProtocol(bytes, { syncToFs: false, throwOnError: false });
+/**
+ * The data is copied: the library answers with a piece of a buffer that the
+ * next call writes to. (Its `execProtocolRaw`, which would do otherwise, keeps
+ * every message that it ever parsed.)
+ */
+async function send(bytes: Uint8Array) {
+  const { data, messages } = await database.execProtocol(bytes, {
+    syncToFs: false,
+    throwOnError: false,
+  });
+  return { data: data.slice(), messages };
 }
 
 async function run(sql: string): Promise<(string | null)[][]> {

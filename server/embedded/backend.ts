@@ -25,7 +25,7 @@ export type Standing = "idle" | "transaction" | "unfinished" | "expelled";
 
 export interface Reply {
   /** For the client. */
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
   standing: Standing;
 }
 
@@ -40,8 +40,17 @@ export interface Backend {
   kill(): void;
 }
 
-/** PostgreSQL in a thread of its own, so that sockets are served while a query runs. */
-export async function startBackend(directory: string): Promise<Backend> {
+/**
+ * PostgreSQL in a thread of its own, so that sockets are served while a query runs.
+ *
+ * @param requestLimitMs a request that takes longer counts as a crash: this
+ * build cannot interrupt a statement, ignores statement_timeout, and spins for
+ * ever on a function that calls itself without end
+ */
+export async function startBackend(
+  directory: string,
+  requestLimitMs: number,
+): Promise<Backend> {
   const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
     workerData: { directory },
   });
@@ -51,33 +60,51 @@ export async function startBackend(directory: string): Promise<Backend> {
   }[] = [];
   let end: Error | null = null;
   let closing = false;
+  let limit: NodeJS.Timeout | undefined;
   let onFailure: (error: Error) => void;
   const failed = new Promise<never>((_, reject) => (onFailure = reject));
   const exited = new Promise<void>((resolve) => worker.once("exit", resolve));
 
-  worker.on("error", finish);
-  worker.on("exit", (code) =>
-    finish(new Error(`the database's thread has ended with code ${code}`)),
-  );
+  let cause: Error | undefined;
 
-  function finish(error: Error): void {
-    if (end) return;
-    end = error;
-    for (const { reject } of waiting.splice(0)) reject(error);
-    if (!closing) onFailure(error);
+  worker.on("error", (error) => (cause ??= error));
+  worker.on("exit", finish);
+
+  /** Not before the thread is gone: until then it may write to the directory. */
+  function finish(code: number): void {
+    end = cause ?? new Error(`the database's thread ended with code ${code}`);
+    clearTimeout(limit);
+    for (const { reject } of waiting.splice(0)) reject(end);
+    if (!closing) onFailure(end);
   }
 
   await Promise.race([
     new Promise((resolve) => worker.once("message", resolve)),
     failed,
   ]);
-  worker.on("message", (reply: Reply) => waiting.shift()!.resolve(reply));
+  worker.on("message", (reply: Reply) => {
+    waiting.shift()!.resolve(reply);
+    watchNext();
+  });
+
+  function watchNext(): void {
+    clearTimeout(limit);
+    if (waiting.length > 0) limit = setTimeout(giveUp, requestLimitMs);
+  }
+
+  function giveUp(): void {
+    cause ??= new Error(`a statement took longer than ${requestLimitMs} ms`);
+    void worker.terminate();
+  }
 
   function request(asked: Request): Promise<Reply> {
     if (end) return Promise.reject(end);
     const moved = asked.kind === "exchange" ? [asked.bytes.buffer] : [];
     worker.postMessage(asked, moved);
-    return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+    return new Promise((resolve, reject) => {
+      waiting.push({ resolve, reject });
+      if (waiting.length === 1) watchNext();
+    });
   }
 
   return {

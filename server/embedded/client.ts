@@ -177,10 +177,11 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     if (gone) return;
     gone = true;
     clearTimeout(startupDeadline);
-    turns.leave(player);
+    // Before the next one has its turn: the backend does things in the order in which they are asked.
     backend.request({ kind: "leave", client: number }).catch(() => {
       // The backend has died, and nothing is left to be undone.
     });
+    turns.leave(player);
     around.onGone(client);
   }
 }

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import type { Log } from "../log.js";
 import { startBackend, type Backend } from "./backend.js";
 import { lockDirectory } from "./lock.js";
+import { UserError } from "../user-error.js";
 import { startService, type Service } from "./service.js";
 
 export interface EmbeddedOptions {
@@ -23,6 +24,8 @@ export interface EmbeddedOptions {
   /** How long a client may keep the database, in a transaction or without Sync, and do nothing. */
   idleTransactionMs?: number;
   maxClients?: number;
+  /** A statement that takes longer counts as a crash, there being no other way to end it. */
+  statementLimitMs?: number;
 }
 
 export interface Embedded {
@@ -42,7 +45,8 @@ export async function startEmbedded(
   const begun = performance.now();
   const lock = await lockDirectory(options.dataDir);
   try {
-    const backend = await openDatabase(options.dataDir);
+    const { dataDir, statementLimitMs = 10 * 60_000 } = options;
+    const backend = await openDatabase(dataDir, statementLimitMs);
     const service = await serve(backend, options);
     const url = `postgres://postgres@127.0.0.1:${service.port}/template1`;
     const tookMs = Math.round(performance.now() - begun);
@@ -60,7 +64,10 @@ export async function startEmbedded(
 }
 
 /** A creation that was cut off is begun anew: no client has ever seen what it left. */
-async function openDatabase(dataDir: string): Promise<Backend> {
+async function openDatabase(
+  dataDir: string,
+  statementLimitMs: number,
+): Promise<Backend> {
   const directory = join(dataDir, "pgdata");
   const unfinished = join(dataDir, "pgdata.unfinished");
   if (await exists(unfinished))
@@ -68,7 +75,7 @@ async function openDatabase(dataDir: string): Promise<Backend> {
   const isNew = !(await exists(directory));
   if (isNew) await writeFile(unfinished, "");
   try {
-    const backend = await startBackend(directory);
+    const backend = await startBackend(directory, statementLimitMs);
     if (isNew) await rm(unfinished);
     return backend;
   } catch (error) {
@@ -93,7 +100,7 @@ async function serve(
     });
   } catch (error) {
     await backend.close();
-    throw new Error(
+    throw new UserError(
       `The embedded database cannot listen on 127.0.0.1:${port} (${(error as Error).message}): stop what uses the port, or choose another with EMBEDDED_PORT.`,
       { cause: error },
     );

@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { UserError } from "../user-error.js";
 
 /**
  * A lock on a directory that one process holds, and that ends with it.
@@ -133,13 +134,13 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
 
 function heldBy(directory: string, claim: string): Error {
   const pid = claim.split(".")[1];
-  return new Error(
+  return new UserError(
     `The data directory ${directory} is in use by process ${pid}: stop that process, or choose another directory with DATA_DIR.`,
   );
 }
 
 function unusable(directory: string, error: NodeJS.ErrnoException): Error {
-  return new Error(
+  return new UserError(
     `The data directory ${directory} cannot be used (${error.message}): it must be a directory that this user can write to and that can hold Unix sockets; choose another with DATA_DIR.`,
     { cause: error },
   );

@@ -23,14 +23,14 @@
  * harmful (search_path=pg_catalog, enable_seqscan=off, log level DEBUG1, which
  * alone trebles the time of a small statement), reads no postgresql.conf, and
  * ignores ALTER DATABASE … SET. These are a server's defaults, but for jit
- * (there is none), work_mem, and the depth of the stack, which at 2 MB is
- * deeper than what WebAssembly has: a recursion without end would crash it.
+ * (there is none), work_mem, and search_path and TimeZone, which are what the
+ * migration sets for the database on a server.
  */
 const defaults = `
   SET SESSION AUTHORIZATION postgres;
   SET log_min_messages = fatal;
   SET client_min_messages = notice;
-  SET search_path = "$user", public;
+  SET search_path = venuewatch, public;
   SET enable_seqscan = on;
   SET allow_system_table_mods = off;
   SET jit = off;

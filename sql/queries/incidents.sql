@@ -1,10 +1,10 @@
 -- The history of incidents, newest first.
 --
 -- $1 venue, $2 category, $3 status (open, closed, all), $4 days back, $5 limit, $6 before (startedAt), $7 beforeId:
--- each null or set; $8 the `generated_at` that the caller already has. One row {generated_at, body}.
+-- each null or set. One row {generated_at, body}.
 select
   k.generated_at,
-  case when k.generated_at is distinct from $8::timestamptz then (
+  (
     select json_build_object(
       'generatedAt', api.iso(k.generated_at),
       'incidents', coalesce(json_agg(p.body order by p.started_at desc, p.incident_id desc), '[]')
@@ -25,5 +25,5 @@ select
       order by i.started_at desc, i.incident_id desc
       limit $5::int
     ) p
-  ) end::text as body
+  )::text as body
 from api.clock k

@@ -1,8 +1,8 @@
 -- The fleet: which regions report now, what they shipped, and how many must agree.
--- $1 the `generated_at` that the caller already has, or null. One row {generated_at, body}.
+-- One row {generated_at, body}.
 select
   k.generated_at,
-  case when k.generated_at is distinct from $1::timestamptz then (
+  (
     select json_build_object(
       'generatedAt', api.iso(k.generated_at),
       'regions', json_agg(
@@ -22,5 +22,5 @@ select
       'quorum', (count(*) filter (where g.reporting) / 2 + 1)
     )
     from api.region g
-  ) end::text as body
+  )::text as body
 from api.clock k

@@ -1,7 +1,6 @@
 -- The live board: every published venue with its ninety days, its last day of latency, and the fleet as a whole.
 --
--- $1 category or null; $2 the `generated_at` that the caller already has, or null.
--- One row {generated_at, body}; body is null when the caller's is still current, so that it costs nothing to ask.
+-- $1 category or null; $2 all categories; $3 the default cadence in milliseconds. One row {generated_at, body}.
 with snapshot as materialized (
   select generated_at from api.clock
 ),
@@ -118,7 +117,7 @@ categories as (
       count(*) filter (where v.state = 'degraded') as degraded,
       count(*) filter (where v.state = 'outage') as outage,
       count(*) filter (where v.state = 'unknown') as unknown
-    from unnest($3::text[]) with ordinality as k (category, position)
+    from unnest($2::text[]) with ordinality as k (category, position)
     left join api.venue v using (category)
     group by k.category, k.position
   ) c
@@ -131,13 +130,13 @@ recent as (
 )
 select
   s.generated_at,
-  case when s.generated_at is distinct from $2::timestamptz then (
+  (
     select json_build_object(
       'generatedAt', api.iso(s.generated_at),
       'summary', json_build_object(
         'venues', b.n,
         'regions', (select count(*) from api.region g where g.reporting),
-        'probeIntervalMs', $4::int,
+        'probeIntervalMs', $3::int,
         'state', api.worst(b.n, b.known, b.outage, b.bad),
         'uptimePct90d', api.uptime_pct(b.measured, b.down),
         'medianLatencyMs', api.typical_of(b.venue_ids, 7),
@@ -148,5 +147,5 @@ select
       'incidents', r.incidents
     )
     from board b, categories c, recent r
-  ) end::text as body
+  )::text as body
 from snapshot s

@@ -1,9 +1,9 @@
 -- One venue in detail.
 --
 -- $1 venue; $2 range: 24h (buckets of a minute) or 7d (of an hour); $3 region of the latency chart, the endpoints and
--- the streams; $4 the `generated_at` that the caller already has, or null; $5 an instant before the range, so roughly
--- that hours do not matter: as a plain value it spares planning the chunks that cannot hold anything.
--- One row {generated_at, body}, or none when the venue is not published; body is null when the caller's is current.
+-- the streams; $4 an instant before the range, so roughly that hours do not matter: as a plain value it spares planning
+-- the chunks that cannot hold anything.
+-- One row {generated_at, body}, or none when the venue is not published.
 with snapshot as materialized (
   select
     k.generated_at,
@@ -27,7 +27,7 @@ components as materialized (
     c.*,
     s.state,
     s.since,
-    g.state as region_state,
+    coalesce(g.state, 'unknown') as region_state,
     g.newest_at,
     g.newest_fault
   from api.component c
@@ -43,7 +43,7 @@ raw as materialized (
   where s.component_id = any (array(select component_id from components))
     and s.region_id = (select region_id from selected)
     and s.ts > w.from_at and s.ts <= w.generated_at
-    and s.ts > $5::timestamptz
+    and s.ts > $4::timestamptz
 ),
 points as (
   select json_agg(
@@ -237,7 +237,13 @@ in_window as (
 ),
 recent as (
   select coalesce(json_agg(r.body order by r.started_at desc, r.incident_id desc), '[]') as incidents
-  from (select * from in_window order by started_at desc, incident_id desc limit 50) r
+  from (
+    select i.*
+    from api.incident i
+    join chosen using (venue_id)
+    order by i.started_at desc, i.incident_id desc
+    limit 50
+  ) r
 ),
 patterns as (
   select coalesce(
@@ -250,7 +256,7 @@ patterns as (
         'newestAt', api.iso(p.newest_at),
         'slugs', p.slugs
       )
-      order by p.n desc, p.newest_at desc
+      order by p.n desc, p.newest_at desc, p.component, p.peak_severity
     ),
     '[]'
   ) as rows
@@ -261,14 +267,14 @@ patterns as (
       count(*) as n,
       round(sum(extract(epoch from coalesce(i.closed_at, w.generated_at) - i.started_at))) as seconds,
       max(i.started_at) as newest_at,
-      json_agg(i.slug order by i.started_at desc) as slugs
+      json_agg(i.slug order by i.started_at desc, i.incident_id desc) as slugs
     from in_window i, snapshot w
     group by i.component, i.peak_severity
   ) p
 )
 select
   w.generated_at,
-  case when w.generated_at is distinct from $4::timestamptz then (
+  (
     select json_build_object(
       'generatedAt', api.iso(w.generated_at),
       'exchange', json_build_object(
@@ -311,5 +317,5 @@ select
     from points p, endpoints e, streams s, compared g, days d, recent i, patterns n,
       api.reliability(90, (select venue_id from chosen)) r
     left join api.typical(7, (select venue_id from chosen)) t using (venue_id)
-  ) end::text as body
+  )::text as body
 from snapshot w, chosen v

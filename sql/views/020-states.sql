@@ -108,7 +108,7 @@ left join (
 left join (
   select m.region_id, sum(m.samples)::int as samples, sum(m.good)::int as good
   from sample_minute m, api.clock k
-  where m.minute > k.generated_at - interval '1 hour'
+  where m.minute > k.generated_at - interval '1 hour' and m.minute > now() - interval '2 hours'
   group by m.region_id
 ) shipped using (region_id)
 where g.published;

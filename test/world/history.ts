@@ -98,12 +98,12 @@ async function inserter(pool: Pool, now: Date): Promise<Insert> {
   };
 }
 
-/** Every four hours; in the last day every ten minutes, so that its chart has points. */
+/** Every six hours; in the last day every quarter of an hour, so that its chart has points. */
 async function insertSparsely(insert: Insert, from: Date, now: Date) {
   const denseFrom = Math.floor(+now / hourMs) * hourMs - dayMs;
   for (let at = +from; at < denseFrom; at += 10 * dayMs)
-    await insert(at, Math.min(at + 10 * dayMs, denseFrom), 4 * hourMs);
-  await insert(denseFrom, +now, 10 * minuteMs);
+    await insert(at, Math.min(at + 10 * dayMs, denseFrom), 6 * hourMs);
+  await insert(denseFrom, +now, 15 * minuteMs);
 }
 
 /**

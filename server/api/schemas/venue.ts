@@ -148,7 +148,7 @@ export const exchangeResponse = object("One venue in detail.", {
     compare: list("Every region.", regionComparison),
   }),
   incidents: {
-    ...list("The 50 most recent of the window, newest first.", incident),
+    ...list("The 50 most recent, however old; newest first.", incident),
     maxItems: 50,
   },
   incidentPatterns: list(

@@ -1,0 +1,194 @@
+import { connect } from "node:net";
+import t, { type Test } from "tap";
+import { openPool } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
+import { type Api, serve } from "./api.js";
+import {
+  emptyDatabase,
+  migratedDatabase,
+  type TestDatabase,
+} from "./database.js";
+import { ago, decide, measured } from "./fleet.js";
+import { makeGate } from "./gate.js";
+import { until } from "./until.js";
+
+const dataRoutes = [
+  "/v1/status",
+  "/v1/targets/okx",
+  "/v1/regions",
+  "/v1/incidents",
+  "/v1/incidents/okx-2026-01-01-rest-outage",
+];
+
+interface Ready {
+  ready: boolean;
+  checks: Record<string, { ok: boolean; detail: string }>;
+}
+
+function poolOf(t: Test, url: string) {
+  const log = makeLog("test", "error");
+  // short, so that a silent database is given up soon
+  const options = { applicationName: "test", log, statementTimeoutMs: 500 };
+  const pool = openPool(url, options);
+  t.teardown(() => pool.close());
+  return pool;
+}
+
+async function unavailable(t: Test, api: Api, path: string): Promise<void> {
+  const { status, headers } = await api.ask(path);
+  t.equal(status, 503, path);
+  t.equal(headers["retry-after"], "5");
+  t.equal(headers["cache-control"], "no-store");
+}
+
+void t.test("faults around the API", async (t) => {
+  const database = await migratedDatabase(t);
+  await t.test("the engine is silent", (t) => engineIsSilent(t, database));
+  await t.test("the database is away", (t) => databaseIsAway(t, database));
+  await t.test("clients that vanish, or never come to the point", (t) =>
+    clientsVanish(t, database),
+  );
+});
+
+async function databaseIsAway(
+  t: Test,
+  { pool, registry, url }: TestDatabase,
+): Promise<void> {
+  const gate = await makeGate(t, url);
+  const api = await serve(t, { pool: poolOf(t, gate.url), registry });
+  await measured(pool, { from: ago(90), to: ago(0) });
+  await decide(pool);
+  const ready = async () => {
+    const { status, body } = await api.ask<Ready>("/readyz");
+    return { status, ...body };
+  };
+
+  await t.test("while it is there, all is ready", async (t) => {
+    t.match(await ready(), { status: 200, ready: true });
+    for (const path of dataRoutes.slice(0, 4))
+      t.equal((await api.ask(path)).status, 200, path);
+  });
+
+  await t.test("refused: 503, and health goes on", async (t) => {
+    await gate.shut();
+    t.equal((await api.ask("/healthz")).status, 200);
+    t.equal((await api.ask("/v1/thresholds")).status, 200);
+    for (const path of dataRoutes) await unavailable(t, api, path);
+    t.equal((await api.ask("/v1/targets/mtgox")).status, 404);
+    t.equal((await api.ask("/v1/status?category=x")).status, 400);
+    const { status, checks } = await ready();
+    t.equal(status, 503);
+    t.match(checks.database, {
+      ok: false,
+      detail: "did not answer (ECONNREFUSED)",
+    });
+  });
+
+  await t.test("back again: served again, without a restart", async (t) => {
+    await gate.open();
+    t.match(await ready(), { status: 200, ready: true });
+    for (const path of dataRoutes.slice(0, 4))
+      t.equal((await api.ask(path)).status, 200, path);
+  });
+
+  await t.test("cut in the middle of a statement", async (t) => {
+    gate.cutAtNextStatement();
+    await unavailable(t, api, "/v1/status");
+    t.equal(
+      (await api.ask("/v1/status")).status,
+      200,
+      "the next one is served",
+    );
+  });
+
+  await t.test("vanished without a word", async (t) => {
+    gate.mute();
+    const asked = unavailable(t, api, "/v1/status");
+    t.equal((await api.ask("/healthz")).status, 200);
+    await asked;
+    await gate.open();
+    t.equal((await api.ask("/v1/status")).status, 200);
+    t.match(await ready(), { status: 200 });
+  });
+
+  t.strictSame(
+    api.logged.filter((line) => !/ warn web: answered 503/.test(line)),
+    [],
+    "it is told as what it is",
+  );
+}
+
+void t.test("a database without our schema", async (t) => {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const url = await emptyDatabase(t);
+  const api = await serve(t, { pool: poolOf(t, url), registry });
+  for (const path of dataRoutes) await unavailable(t, api, path);
+  const { status, body } = await api.ask<Ready>("/readyz");
+  t.equal(status, 503);
+  t.match(body.checks, {
+    database: { ok: true },
+    schema: { ok: false, detail: /run venuewatch migrate/ },
+    engine: { ok: false },
+  });
+  t.match(api.logged[0], /error web: .*run venuewatch migrate/, "loudly");
+});
+
+async function engineIsSilent(
+  t: Test,
+  { pool, registry }: TestDatabase,
+): Promise<void> {
+  const api = await serve(t, { pool, registry });
+  const engine = async () => (await api.ask<Ready>("/readyz")).body;
+  t.match(await engine(), {
+    ready: false,
+    checks: { engine: { detail: "has never ticked" } },
+  });
+  await decide(pool, ago(301));
+  t.match(await engine(), {
+    ready: false,
+    checks: { database: { ok: true }, engine: { detail: /^silent since/ } },
+  });
+  await decide(pool);
+  t.match(await engine(), { ready: true, checks: { engine: { ok: true } } });
+}
+
+async function clientsVanish(
+  t: Test,
+  { pool, registry }: TestDatabase,
+): Promise<void> {
+  const api = await serve(t, { pool, registry });
+  const request = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n";
+
+  for (let i = 0; i < 50; i++)
+    await new Promise<void>((resolve) => {
+      const socket = connect(api.port, "127.0.0.1", () => {
+        socket.write(request);
+        socket.resetAndDestroy();
+      });
+      socket.on("error", () => {}).on("close", () => resolve());
+    });
+  t.equal((await api.ask("/v1/status")).status, 200);
+
+  const unfinished = connect(api.port, "127.0.0.1");
+  unfinished.write(request.slice(0, 20));
+  const idle = connect(api.port, "127.0.0.1");
+  idle.write(request);
+  let answered = false;
+  idle.once("data", () => (answered = true));
+  let closed = 0;
+  for (const socket of [unfinished, idle])
+    socket.on("error", () => {}).on("close", () => closed++);
+  await until(() => answered);
+  idle.pause();
+  t.equal((await api.ask("/v1/status")).status, 200);
+
+  const startedAtMs = performance.now();
+  await api.close();
+  const tookMs = performance.now() - startedAtMs;
+  t.ok(tookMs < 5_000, `they do not hold up the closing: ${tookMs} ms`);
+  idle.resume();
+  await until(() => closed === 2);
+  t.strictSame(api.logged, []);
+}

@@ -1,0 +1,114 @@
+import t, { type Test } from "tap";
+import { openPool } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
+import { serve } from "./api.js";
+
+/** What asks no database needs none. */
+async function serveWithoutDatabase(
+  t: Test,
+  options: { rateLimit: number; trustProxy?: string[] },
+) {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const log = makeLog("test", "error");
+  const pool = openPool("postgres://127.0.0.1:1/none", {
+    applicationName: "test",
+    log,
+  });
+  t.teardown(() => pool.close());
+  return serve(t, { pool, registry, ...options });
+}
+
+void t.test("who asks too often is told to wait", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 3 });
+  const first = await api.ask("/v1/thresholds");
+  t.match(first.headers.ratelimit, /r=2\b/, "two remain");
+  t.match(first.headers["ratelimit-policy"], /q=3\b.*w=60\b/);
+  await api.ask("/v1/none");
+  await api.ask("/v1/status?category=nope");
+
+  const { status, headers } = await api.ask("/v1/thresholds");
+  t.equal(status, 429, "whatever is asked counts, errors too");
+  const waitS = Number(headers["retry-after"]);
+  t.ok(waitS >= 1 && waitS <= 60, "Retry-After says how long");
+  t.match(headers.ratelimit, /r=0\b/);
+  t.equal(headers["cache-control"], "no-store");
+  t.equal(headers["access-control-allow-origin"], "*", "pages can read it");
+});
+
+void t.test("health is never limited", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 1 });
+  await api.ask("/v1/thresholds");
+  t.equal((await api.ask("/v1/thresholds")).status, 429);
+  for (let i = 0; i < 5; i++) {
+    const health = await api.ask("/healthz");
+    t.equal(health.status, 200);
+    t.notOk(health.headers.ratelimit);
+    t.equal((await api.ask("/readyz")).status, 503, "there is no database");
+  }
+  t.equal((await api.ask("/v1/status", { method: "OPTIONS" })).status, 204);
+});
+
+void t.test("0 turns the limit off", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 0 });
+  for (let i = 0; i < 200; i++) {
+    const { status, headers } = await api.ask("/v1/thresholds");
+    if (status !== 200 || headers.ratelimit) t.fail(`request ${i}: ${status}`);
+  }
+});
+
+void t.test(
+  "a forwarded address is believed only of a proxy that we trust",
+  async (t) => {
+    const from = (...addresses: string[]) => ({
+      headers: { "x-forwarded-for": addresses.join(", ") },
+    });
+
+    const open = await serveWithoutDatabase(t, { rateLimit: 1 });
+    await open.ask("/v1/thresholds", from("192.0.2.1"));
+    const other = await open.ask("/v1/thresholds", from("192.0.2.2"));
+    t.equal(other.status, 429, "anybody can write that header");
+
+    const behind = await serveWithoutDatabase(t, {
+      rateLimit: 1,
+      trustProxy: ["127.0.0.1"],
+    });
+    const ask = async (...addresses: string[]) =>
+      (await behind.ask("/v1/thresholds", from(...addresses))).status;
+    t.equal(await ask("192.0.2.1"), 200);
+    t.equal(await ask("192.0.2.1"), 429);
+    t.equal(await ask("192.0.2.2"), 200);
+    t.equal(
+      await ask("198.51.100.7", "192.0.2.2"),
+      429,
+      "what stands left of the untrusted address is hearsay",
+    );
+    t.equal(await ask("2001:db8::1"), 200);
+    t.equal(await ask("2001:db8::2"), 429, "one network of IPv6 is one client");
+  },
+);
+
+void t.test("nonsense for an address is no fault of ours", async (t) => {
+  const api = await serveWithoutDatabase(t, {
+    rateLimit: 1000,
+    trustProxy: ["loopback"],
+  });
+  for (const address of [
+    "unknown",
+    "",
+    ", ,",
+    "192.0.2.1:5678",
+    "[2001:db8::1]:80",
+    "fe80::1%eth0",
+    "::ffff:192.0.2.1",
+    "999.1.1.1",
+    "x".repeat(5000),
+  ])
+    for (const header of ["x-forwarded-for", "forwarded"]) {
+      const headers = { [header]: address };
+      const { status } = await api.ask("/v1/thresholds", { headers });
+      t.equal(status, 200, `${header}: ${address.slice(0, 30)}`);
+    }
+  t.strictSame(api.logged, []);
+});

@@ -1,0 +1,237 @@
+import t, { type Test } from "tap";
+import { migrate } from "../server/migrate.js";
+import { makeLog } from "../server/log.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
+import { sql } from "../server/db.js";
+import { type Api, serve } from "./api.js";
+import { migratedDatabase, type TestDatabase } from "./database.js";
+import {
+  ago,
+  decide,
+  forget,
+  measured,
+  outage,
+  pastIncident,
+} from "./fleet.js";
+
+/** Of each route everything that has a form of its own. Each answer is held against its schema. */
+async function askAll(api: Api, venues: string[]): Promise<void> {
+  const paths = [
+    "/v1/status",
+    "/v1/status?category=exchange",
+    "/v1/status?category=bridge",
+    ...venues.map((venue) => `/v1/targets/${venue}`),
+    `/v1/exchanges/${venues[0]}?range=7d&region=us-east`,
+    "/v1/regions",
+    "/v1/thresholds",
+    "/v1/incidents",
+    "/v1/incidents?status=open",
+    "/healthz",
+  ];
+  for (const path of paths) {
+    const { status } = await api.ask(path);
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+  }
+  interface Listed {
+    incidents: { slug: string }[];
+  }
+  const { body } = await api.ask<Listed>("/v1/incidents");
+  for (const { slug } of body.incidents) {
+    const { status } = await api.ask(`/v1/incidents/${slug}`);
+    if (status !== 200) throw new Error(`${slug} answered ${status}`);
+  }
+}
+
+/** The board, after all routes were asked; by a server that knows nothing of the states before. */
+async function boardIn(t: Test, { pool, registry }: TestDatabase) {
+  const api = await serve(t, { pool, registry });
+  await askAll(
+    api,
+    registry.venues.map(({ id }) => id),
+  );
+  return { api, ...(await api.ask<Board>("/v1/status")).body };
+}
+
+interface Board {
+  summary: { state: string; activeIncidents: number };
+  venues: { id: string; state: string; since: string }[];
+  incidents: { slug: string; status: string }[];
+}
+
+void t.test("every answer fits its schema, in every state", async (t) => {
+  const database = await migratedDatabase(t);
+  const { pool } = database;
+
+  await t.test("before anything was measured", async (t) => {
+    await forget(pool);
+    const { summary, venues: rows, incidents } = await boardIn(t, database);
+    t.equal(summary.state, "unknown");
+    t.strictSame(incidents, []);
+    t.strictSame(new Set(rows.map(({ state }) => state)), new Set(["unknown"]));
+  });
+
+  await t.test("when all is well", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(150), to: ago(0) });
+    await decide(pool);
+    t.equal((await boardIn(t, database)).summary.state, "operational");
+  });
+
+  await t.test("when one region alone sees everything bad", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(150), to: ago(0) });
+    await measured(pool, {
+      from: ago(150),
+      to: ago(0),
+      regions: ["us-east"],
+      fault: "connect",
+    });
+    await decide(pool);
+    const { summary } = await boardIn(t, database);
+    t.equal(summary.state, "operational");
+    t.equal(summary.activeIncidents, 0);
+  });
+
+  await t.test("while an incident is open, and after", async (t) => {
+    await forget(pool);
+    await outage.open(pool);
+    const during = await boardIn(t, database);
+    t.equal(during.summary.activeIncidents, 1);
+    t.match(during.incidents, [{ status: "open" }]);
+
+    await outage.close(pool);
+    const after = await boardIn(t, database);
+    t.equal(after.summary.activeIncidents, 0);
+    t.match(after.incidents, [{ status: "closed" }], "news for a day");
+  });
+
+  await t.test("with an incident older than every sample", async (t) => {
+    await forget(pool);
+    await pastIncident(pool, {
+      venue: "okx",
+      component: "ws:trades",
+      startedAt: ago(80 * 86_400),
+      minutes: 12,
+    });
+    t.strictSame((await boardIn(t, database)).incidents, [], "no news");
+  });
+
+  await t.test(
+    "when the engine fell silent, everything is unknown",
+    async (t) => {
+      await forget(pool);
+      await outage.open(pool);
+      await pool.query(
+        sql`update engine_clock set ticked_at = ticked_at - interval '5 minutes'`,
+      );
+      const { api, summary, venues: rows } = await boardIn(t, database);
+      t.equal(summary.state, "unknown");
+      t.strictSame(
+        new Set(rows.map(({ state }) => state)),
+        new Set(["unknown"]),
+      );
+      const [clock] = await pool.query<{ silent_at: Date }>(
+        sql`select ticked_at + interval '5 minutes' as silent_at from engine_clock`,
+      );
+      t.strictSame(
+        new Set(rows.map(({ since }) => since)),
+        new Set([clock!.silent_at.toISOString()]),
+        "since the fifth minute of its silence",
+      );
+
+      interface Detail {
+        state: string;
+        endpoints: { state: string; regionState: string }[];
+        streams: { state: string; regionState: string }[];
+        regions: { compare: { state: string }[] };
+      }
+      const { body } = await api.ask<Detail>("/v1/targets/kraken");
+      const states = [
+        body.state,
+        ...[...body.endpoints, ...body.streams].flatMap((row) => [
+          row.state,
+          row.regionState,
+        ]),
+        ...body.regions.compare.map(({ state }) => state),
+      ];
+      t.strictSame(new Set(states), new Set(["unknown"]));
+    },
+  );
+});
+
+void t.test("every answer fits its schema, with all categories", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const log = makeLog("test", "warn");
+  const registry = await loadRegistry(packagedFile("registry-all.json"));
+  await migrate(pool, registry, log);
+  const api = await serve(t, { pool, registry });
+  await measured(pool, { from: ago(150), to: ago(0) });
+  const heads = { from: ago(150), to: ago(0), component: "rest:block" };
+  await measured(pool, { ...heads, venue: "publicnode", head: 21_000_005 });
+  await measured(pool, { ...heads, venue: "drpc", head: 21_000_002 });
+  await measured(pool, {
+    ...heads,
+    venue: "publicnode",
+    regions: ["us-east"],
+    head: 21_000_001,
+  });
+  await decide(pool);
+  await askAll(
+    api,
+    registry.venues.map(({ id }) => id),
+  );
+
+  await t.test("each category has its venues", async (t) => {
+    interface Counted {
+      summary: {
+        venues: number;
+        categories: { category: string; venues: number }[];
+      };
+      venues: { category: string }[];
+    }
+    const { body } = await api.ask<Counted>("/v1/status?category=oracle");
+    t.equal(body.summary.venues, 3);
+    t.strictSame(
+      new Set(body.venues.map((row) => row.category)),
+      new Set(["oracle"]),
+    );
+    const all = body.summary.categories;
+    t.equal(all.length, 7);
+    t.equal(
+      all.reduce((sum, { venues }) => sum + venues, 0),
+      registry.venues.length,
+      "the filter does not narrow the counts of the board",
+    );
+  });
+
+  await t.test(
+    "lag is of a region, against the freshest head it saw",
+    async (t) => {
+      interface Lagging {
+        exchange: { symbol: string | null; quote: string | null };
+        endpoints: { component: string; lag: { blocks: number } | null }[];
+      }
+      async function lag(venue: string, region: string) {
+        const { body } = await api.ask<Lagging>(
+          `/v1/targets/${venue}?region=${region}`,
+        );
+        return body.endpoints.find(
+          ({ component }) => component === "rest:block",
+        )?.lag?.blocks;
+      }
+      t.equal(await lag("drpc", "eu-central"), 3);
+      t.equal(await lag("publicnode", "eu-central"), 0);
+      t.equal(await lag("publicnode", "us-east"), 1);
+      t.equal(await lag("drpc", "us-east"), 0);
+
+      const { body } = await api.ask<Lagging>("/v1/targets/drpc");
+      t.match(body.exchange, { symbol: null, quote: null });
+      const kraken = await api.ask<Lagging>("/v1/targets/kraken");
+      t.ok(
+        kraken.body.endpoints.every(({ lag }) => lag === null),
+        "an exchange reads no chain",
+      );
+    },
+  );
+});

@@ -1,0 +1,76 @@
+/** A gate between a program and its database, which tests shut as networks and servers do. */
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import type { Test } from "tap";
+
+export interface Gate {
+  /** The database's address, through the gate. */
+  url: string;
+  /** Connections are cut, new ones refused. */
+  shut: () => Promise<void>;
+  /** Nothing passes any more, and nobody is told. */
+  mute: () => void;
+  /** Cuts the connection on which the next statement is sent. */
+  cutAtNextStatement: () => void;
+  open: () => Promise<void>;
+}
+
+export async function makeGate(t: Test, databaseUrl: string): Promise<Gate> {
+  const behind = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let mode: "open" | "mute" | "cut" = "open";
+  let port = 0;
+
+  const server = createServer((client) => {
+    const database = connect(Number(behind.port || 5432), behind.hostname);
+    forward(client, database);
+    forward(database, client);
+  });
+
+  function forward(from: Socket, to: Socket): void {
+    sockets.add(from);
+    from.on("data", (data) => {
+      if (mode === "cut") cut();
+      else if (mode === "open") to.write(data);
+    });
+    from.on("error", () => {});
+    from.on("close", () => {
+      sockets.delete(from);
+      to.destroy();
+    });
+  }
+
+  function cut(): void {
+    for (const socket of sockets) socket.destroy();
+    mode = "open";
+  }
+
+  const listen = () =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", resolve);
+    });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      if (!server.listening) return resolve();
+      server.close(() => resolve());
+      cut();
+    });
+
+  await listen();
+  port = (server.address() as AddressInfo).port;
+  t.teardown(close);
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(port);
+  return {
+    url: url.href,
+    shut: close,
+    mute: () => (mode = "mute"),
+    cutAtNextStatement: () => (mode = "cut"),
+    async open() {
+      // what was lost meanwhile stays lost
+      if (mode === "mute") cut();
+      if (!server.listening) await listen();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import t from "tap";
+import { makeSnapshots } from "../server/api/snapshot.js";
+
+/** A database whose clock and whose answers the test moves by hand. */
+function fakeDatabase() {
+  const database = {
+    at: new Date(0),
+    asked: [] as string[],
+    waiting: null as Promise<void> | null,
+    async file(name: string, values: readonly unknown[] = []) {
+      database.asked.push(`${name} ${values.join()}`.trim());
+      await database.waiting;
+      const made = `${name} made ${database.asked.length}`;
+      return [{ generated_at: database.at, body: made }] as never[];
+    },
+  };
+  return database;
+}
+
+void t.test("a body is made once a tick, whoever asks", async (t) => {
+  const database = fakeDatabase();
+  const snapshots = makeSnapshots(database, 10);
+  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+
+  const first = await Promise.all([ask("a"), ask("a"), ask("b")]);
+  t.strictSame(database.asked, ["venue a", "venue b"]);
+  t.equal(first[0], first[1]);
+
+  t.equal((await ask("a"))!.body, first[0]!.body, "the same bytes");
+  t.strictSame(database.asked.slice(2), ["clock"]);
+
+  database.at = new Date(5_000);
+  const next = await ask("a");
+  t.not(next!.body, first[0]!.body);
+  t.strictSame(next!.generatedAt, database.at);
+  t.strictSame(database.asked.slice(3), ["clock", "venue a"]);
+});
+
+void t.test(
+  "a statement that fails is not kept, and all who wait are told",
+  async (t) => {
+    const database = fakeDatabase();
+    const snapshots = makeSnapshots(database, 10);
+    database.waiting = Promise.reject(new Error("gone"));
+    const asked = [1, 2].map(() => snapshots("status", [], []));
+    for (const one of asked) await t.rejects(one, { message: "gone" });
+    database.waiting = null;
+    t.match(await snapshots("status", [], []), { body: "status made 2" });
+  },
+);
+
+void t.test(
+  "what is kept is bounded; the least recently used goes first",
+  async (t) => {
+    const database = fakeDatabase();
+    const snapshots = makeSnapshots(database, 2);
+    const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+    await ask("a");
+    await ask("b");
+    await ask("a");
+    await ask("c");
+    database.asked.length = 0;
+    await ask("a");
+    await ask("b");
+    t.strictSame(database.asked, ["clock", "venue b"]);
+  },
+);
