@@ -5,6 +5,7 @@ import { startCore, usualPace } from "../server/engine/core.js";
 import { tick } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
 import { migratedDatabase } from "./database.js";
+import { until } from "./until.js";
 
 const quick = { ...usualPace, tickMs: 50, leaseMs: 2_000 };
 
@@ -37,7 +38,7 @@ void t.test("cores on one database", async (t) => {
       const dying = coreOn(t, url, { ...quick, leaseMs: 700 });
       await leaderIs(pool, dying.holder);
       const heir = coreOn(t, url, { ...quick, leaseMs: 700 });
-      await dying.pool.close();
+      await dying.die();
       await leaderIs(pool, heir.holder);
       t.ok(dying.told("a turn of the engine failed") > 0, "it says so");
       await ticks(pool, 2);
@@ -79,7 +80,7 @@ void t.test("cores on one database", async (t) => {
     await tick(pool, new Date(Date.now() + 3_600_000));
     const core = coreOn(t, url, quick);
     await leaderIs(pool, core.holder);
-    await until(() => Promise.resolve(core.told("nothing was decided") > 0));
+    await until(() => core.told("nothing was decided") > 0);
     await core.close();
   });
 });
@@ -108,19 +109,13 @@ function coreOn(t: Test, url: string, pace: typeof usualPace) {
   const log = makeLog("core", "debug", (line) => lines.push(line));
   const pool = openPool(url, { applicationName: "core", log });
   const core = startCore(pool, log, pace);
-  let closed = false;
   t.teardown(() => core.close());
   return {
     holder: core.holder,
     close: core.close,
     told: (what: string) => lines.filter((line) => line.includes(what)).length,
-    pool: {
-      close: () => {
-        closed = true;
-        return pool.close();
-      },
-    },
-    isClosed: () => closed,
+    /** From now on it reaches no database, as one that died. */
+    die: () => pool.close(),
   };
 }
 
@@ -149,13 +144,4 @@ async function ticks(pool: Pool, times: number): Promise<void> {
     if (row) seen.add(+row.ticked_at);
     return seen.size > times;
   });
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 20_000;
-  while (!(await condition())) {
-    if (performance.now() > deadlineMs)
-      throw new Error("what was awaited did not come within 20 s");
-    await sleep(10);
-  }
 }

@@ -131,7 +131,7 @@ begin atomic
       and s.state in ('degraded', 'outage')
     returning i.slug, i.escalated_at
   )
-  select coalesce(array_agg(f.slug), '{}') from followed f where f.escalated_at = at;
+  select coalesce(array_agg(f.slug order by f.slug), '{}') from followed f where f.escalated_at = at;
 end;
 
 -- An incident closes when its component has been confirmed operational for the whole recovery hold. Lack of evidence
@@ -157,7 +157,7 @@ begin atomic
       )
     returning i.slug
   )
-  select coalesce(array_agg(c.slug), '{}') from closed c;
+  select coalesce(array_agg(c.slug order by c.slug), '{}') from closed c;
 end;
 
 -- An incident opens where a quorum finds the component bad and as many regions each see an unbroken run of bad samples.
@@ -210,5 +210,5 @@ begin atomic
     order by n.started_at, n.venue, n.component
     returning slug
   )
-  select coalesce(array_agg(o.slug), '{}') from opened o;
+  select coalesce(array_agg(o.slug order by o.slug), '{}') from opened o;
 end;

@@ -1,0 +1,251 @@
+import t from "tap";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { rules } from "../server/engine/rules.js";
+import { tick } from "../server/engine/tick.js";
+import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
+import { version } from "../server/package.js";
+import { migratedDatabase, type TestDatabase } from "./database.js";
+import { parseScenario, play } from "./scenario.js";
+
+const log = makeLog("test", "warn");
+const startsAt = new Date("2026-01-15T12:00:00Z");
+const afterS = (seconds: number) => new Date(+startsAt + seconds * 1000);
+
+void t.test("the engine, where a scenario cannot show it", async (t) => {
+  const database = await migratedDatabase(t);
+  const { pool } = database;
+
+  await t.test(
+    "SQL knows every rule of TypeScript, and no other",
+    async (t) => {
+      const fields = await pool.query<{ name: string }>(sql`
+      select attname::text as name from pg_attribute
+      where attrelid = 'engine.rules'::regclass and attnum > 0
+    `);
+      t.strictSame(
+        fields.map(({ name }) => name).sort(),
+        rules.map(({ name }) => name).sort(),
+      );
+    },
+  );
+
+  await t.test("evidence says who voted what, and who did not", async (t) => {
+    await playText(
+      pool,
+      `eu-central .*12 x*3
+       us-east    .*6 _*9
+       ap-southeast _*15`,
+    );
+    await pool.query(sql`
+      insert into probe select region_id, '1.2.3', now(), now(), 0 from region where region = 'eu-central'
+      on conflict (region_id) do update set version = excluded.version
+    `);
+    const decided = await tick(pool, afterS(90));
+    t.strictSame(decided?.opened, ["kraken-2026-01-15-rest-degraded"]);
+    const [row] = await pool.query<{ evidence: unknown; started_at: Date }>(
+      sql`select evidence, started_at from incident`,
+    );
+    t.strictSame(row!.started_at, afterS(60));
+    t.strictSame(row!.evidence, {
+      opening: {
+        at: "2026-01-15T12:01:30+00:00",
+        state: "degraded",
+        reporting: 1,
+        quorum: 1,
+        votes: [
+          {
+            region: "eu-central",
+            vote: "degraded",
+            samples: 8,
+            bad: 3,
+            badRun: 3,
+            faults: { timeout: 3 },
+            p50Ms: 80,
+            newestAt: "2026-01-15T12:01:10+00:00",
+            ageMs: 20_000,
+            probeVersion: "1.2.3",
+          },
+        ],
+        notCounted: [
+          {
+            region: "ap-southeast",
+            reason: "no samples in the window",
+            newestAt: null,
+          },
+          {
+            region: "us-east",
+            reason: "newest sample too old",
+            newestAt: "2026-01-15T12:00:25+00:00",
+          },
+        ],
+      },
+    });
+  });
+
+  await t.test(
+    "an instant is decided once, and time goes forward",
+    async (t) => {
+      await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
+      const before = await everything(pool);
+      t.equal(await tick(pool, afterS(115)), null, "the same instant");
+      t.equal(await tick(pool, afterS(30)), null, "an earlier one");
+      t.strictSame(await everything(pool), before, "nothing has changed");
+      const [clock] = await pool.query(
+        sql`select ticked_at, version from engine_clock`,
+      );
+      t.strictSame(clock, { ticked_at: afterS(115), version });
+    },
+  );
+
+  await t.test("the same samples make the same incidents", async (t) => {
+    const text = `eu-central .*12 x*12 .*24 x*5 .*20
+                  us-east    .*12 x*12 .*24 x*5 .*20
+
+                  rest:book, every 5s
+                  eu-central .*12 x*9 .*24 l*5 .*23
+                  us-east    .*12 x*9 .*24 l*5 .*23`;
+    const first = await playText(pool, text);
+    const incidents = await incidentsOf(pool);
+    t.ok(incidents.length >= 3, "some incidents");
+    t.strictSame(await playText(pool, text), first);
+    t.strictSame(await incidentsOf(pool), incidents);
+  });
+
+  await t.test("two ticks at once open one incident", async (t) => {
+    const other = openPool(database.url, { applicationName: "test", log });
+    t.teardown(() => other.close());
+    await playText(pool, "eu-central .*12 x*2\nus-east .*12 x*2");
+    await insertBad(pool, afterS(70));
+    const both = await Promise.all([
+      tick(pool, afterS(70)),
+      tick(other, afterS(71)),
+    ]);
+    t.equal(both.flatMap((one) => one?.opened ?? []).length, 1);
+    const [row] = await pool.query<{ n: number }>(
+      sql`select count(*) as n from incident`,
+    );
+    t.equal(row!.n, 1);
+    await t.rejects(
+      pool.query(sql`
+        insert into incident (slug, component_id, severity, peak_severity, started_at, opened_at, last_bad_at, evidence)
+        select 'another', component_id, severity, peak_severity, started_at, opened_at, last_bad_at, '{}' from incident
+      `),
+      { code: "23505" },
+      "the table itself holds no second open one",
+    );
+  });
+
+  await t.test("what is no longer watched", async (t) => {
+    await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
+    await migrate(pool, withoutTicker(database), log);
+    const decided = await tick(pool, afterS(120));
+    t.strictSame(
+      decided?.closed,
+      ["kraken-2026-01-15-rest-degraded"],
+      "has no open incident",
+    );
+    const [incident] = await pool.query(sql`
+      select closed_at, last_bad_at, evidence -> 'closing' ->> 'reason' as reason from incident
+    `);
+    t.strictSame(incident, {
+      closed_at: afterS(120),
+      last_bad_at: afterS(115),
+      reason: "the component is no longer watched",
+    });
+    const states = await pool.query(sql`
+      select component from component_state join component using (component_id)
+      where venue_id = (select venue_id from venue where venue = 'kraken') and component = 'rest:ticker'
+    `);
+    t.strictSame(states, [], "and no state");
+    await migrate(pool, database.registry, log);
+  });
+
+  await t.test("a region that leaves has no vote from then on", async (t) => {
+    await playText(pool, "eu-central .*24\nus-east .*12 x*12");
+    const left = structuredClone(database.registry);
+    left.regions = left.regions.filter(({ id }) => id !== "us-east");
+    await migrate(pool, left, log);
+    await tick(pool, afterS(120));
+    const [ticker] = await pool.query(sql`
+      select s.state, s.reporting from component_state s join component c using (component_id) join venue v using (venue_id)
+      where v.venue = 'kraken' and c.component = 'rest:ticker'
+    `);
+    t.strictSame(ticker, { state: "operational", reporting: 1 });
+    await migrate(pool, database.registry, log);
+  });
+
+  await t.test("a venue is what its known components are", async (t) => {
+    const good = "eu-central .*24\nus-east .*24";
+    const bad = "eu-central .*12 x*12\nus-east .*12 x*12";
+    const of = async (...components: [string, string][]) => {
+      const [first, ...others] = components;
+      const rest = others.map(([name, body]) => `${name}, every 5s\n${body}`);
+      await playText(pool, [first![1], ...rest].join("\n\n"), first![0]);
+      const [row] = await pool.query<{ state: string }>(
+        sql`select state from venue_state join venue using (venue_id) where venue = 'kraken'`,
+      );
+      return row!.state;
+    };
+    t.equal(await of(["rest:ticker", good]), "operational", "the only known");
+    t.equal(
+      await of(["rest:ticker", bad], ["rest:book", good]),
+      "outage",
+      "half of those that are known",
+    );
+    t.equal(
+      await of(["rest:ticker", bad], ["rest:book", good], ["ws:trades", good]),
+      "degraded",
+      "one of three",
+    );
+    t.equal(
+      await of(["rest:ticker", "eu-central _*24"]),
+      "unknown",
+      "no evidence",
+    );
+  });
+});
+
+/** Kraken's samples every five seconds, as in a scenario, ticked through. */
+function playText(pool: Pool, body: string, component = "rest:ticker") {
+  const head = `venue kraken, ${component}, every 5s, from ${startsAt.toISOString()}`;
+  return play(pool, parseScenario(`${head}\n${body}`));
+}
+
+async function insertBad(pool: Pool, at: Date) {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault)
+    select ${at}, s.component_id, s.region_id, false, 'timeout' from region_state s where s.bad > 0
+  `);
+}
+
+async function everything(pool: Pool) {
+  const tables = [
+    "engine_clock",
+    "region_state",
+    "component_state",
+    "venue_state",
+    "incident",
+  ];
+  return Promise.all(
+    tables.map((table) =>
+      pool.text(`select * from ${table} order by 1, 2`, []),
+    ),
+  );
+}
+
+async function incidentsOf(pool: Pool) {
+  return pool.query(sql`
+    select slug, component_id, severity, peak_severity, started_at, opened_at, escalated_at, last_bad_at, closed_at,
+      evidence
+    from incident
+    order by slug
+  `);
+}
+
+function withoutTicker({ registry }: TestDatabase) {
+  const left = structuredClone(registry);
+  const kraken = left.venues.find(({ id }) => id === "kraken")!;
+  kraken.rest = kraken.rest.filter(({ name }) => name !== "ticker");
+  return left;
+}
