@@ -2,7 +2,9 @@
 --
 -- One row per published component and region that has any sample in the component's window. It reads the window anew
 -- every time: there is no running state to go wrong, and late samples are simply seen.
-create function engine.region_verdicts(at timestamptz, r engine.rules)
+-- `since`: no component is judged by anything before it. As a plain value it spares planning the chunks that cannot hold
+-- anything, some two hundred on the embedded database; that halves the tick there.
+create function engine.region_verdicts(since timestamptz, at timestamptz, r engine.rules)
 returns table (
   component_id integer,
   region_id    smallint,
@@ -18,7 +20,7 @@ returns table (
 )
 language sql stable
 begin atomic
-  with watched as (
+  with watched as materialized (
     select
       c.component_id,
       at - engine.judged_span(c.cadence_ms, r) as judged_from,
@@ -40,8 +42,7 @@ begin atomic
     from sample s
     join watched w using (component_id)
     join region g on g.region_id = s.region_id and g.published
-    -- the first bound is one value for all, so that the index on ts serves
-    where s.ts > (select min(judged_from) from watched)
+    where s.ts > since
       and s.ts > w.judged_from
       and s.ts <= at
   ),

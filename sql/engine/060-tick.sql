@@ -54,14 +54,23 @@ begin atomic
 end;
 
 create function engine.keep_region_states(at timestamptz, r engine.rules) returns void
-language sql
-begin atomic
+language plpgsql
+as $$
+declare
+  longest_span interval := (
+    select max(engine.judged_span(c.cadence_ms, r))
+    from component c
+    join venue v using (venue_id)
+    where c.published and v.published
+  );
+  judged_since timestamptz := at - longest_span;
+begin
   insert into region_state as kept
     (component_id, region_id, state, since, reporting, samples, bad, bad_run, newest_at, newest_fault, p50_us, faults)
   select
     v.component_id, v.region_id, v.state, at, v.reporting, v.samples, v.bad, v.bad_run, v.newest_at, v.newest_fault,
     v.p50_us, v.faults
-  from engine.region_verdicts(at, r) v
+  from engine.region_verdicts(judged_since, at, r) v
   on conflict (component_id, region_id) do update set
     state = excluded.state,
     since = case when kept.state = excluded.state then kept.since else excluded.since end,
@@ -84,6 +93,7 @@ begin atomic
     and (s.newest_at is null or s.newest_at <= at - engine.judged_span(c.cadence_ms, r))
     and (s.reporting or s.samples > 0);
 end;
+$$;
 
 create function engine.keep_component_states(at timestamptz) returns void
 language sql
