@@ -1,13 +1,14 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import t, { type Test } from "tap";
-import { openPool, type Pool, sql } from "../server/db.js";
+import { type Db, openPool, type Pool, sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
 import { migrate, schemaState } from "../server/migrate.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
 import { schemaNames, sqlFolder } from "../server/sql-files.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
+import { until } from "./until.js";
 
 const log = makeLog("test", "warn");
 const registry = await loadRegistry(packagedFile("registry.json"));
@@ -125,6 +126,41 @@ void t.test("definitions are made anew, whatever they were", async (t) => {
   );
   t.notOk(row!.left, "what this build does not define is gone");
 });
+
+void t.test("a reader that holds what the migration waits for", async (t) => {
+  const skip =
+    !process.env.DATABASE_URL &&
+    "on the embedded database a transaction is alone";
+  await t.test("is waited for, and deadlocks nobody", { skip }, async (t) => {
+    const { pool, url } = await migratedDatabase(t);
+    const told: string[] = [];
+    const telling = makeLog("test", "warn", (line) => told.push(line));
+    const migrator = poolOn(t, url);
+    let migrating = Promise.resolve();
+    await pool.transaction(async (tx) => {
+      // so that it is the migration that is found to be in the way
+      await tx.script("set local deadlock_timeout = '30s'");
+      await tx.query(sql`select from api.incident`);
+      migrating = migrate(migrator, registry, telling);
+      await until(() => lockAwaited(tx));
+      await tx.query(sql`select from api.component`);
+    });
+    await migrating;
+    t.match(told.join(""), "it is done again");
+    t.ok(await definitionsStand(pool));
+  });
+});
+
+async function lockAwaited(db: Db): Promise<boolean> {
+  const [row] = await db.query<{ awaited: boolean }>(sql`
+    select exists (
+      select from pg_locks
+      where not granted and locktype = 'relation'
+        and database = (select oid from pg_database where datname = current_database())
+    ) as awaited
+  `);
+  return row!.awaited;
+}
 
 void t.test("the tables follow the registry", async (t) => {
   const { pool } = await migratedDatabase(t);
