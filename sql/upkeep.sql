@@ -43,6 +43,8 @@ begin
     call refresh_continuous_aggregate(
       format('venuewatch.%I', rollup)::regclass, from_at, to_at, options => '{"buckets_per_batch": 0}'
     );
+    -- what changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh
+    commit;
   end if;
 end;
 $$;
