@@ -3,12 +3,10 @@ import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
 import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
+import { sqlFolder } from "./sql-files.js";
 
 /** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
 export const sql = databasesSql.default;
-
-/** Where the SQL files of the package are. */
-export const sqlFolder = new URL("../../sql/", import.meta.url);
 
 /** A way to ask one database, either any connection of the pool or the one that a transaction holds. */
 export interface Db {
@@ -52,7 +50,9 @@ export function openPool(url: string, options: PoolOptions): Pool {
     // a server that vanished without a word does not even say that it gave up
     query_timeout:
       options.statementTimeoutMs && options.statementTimeoutMs + 1_000,
+    // such a server is noticed on idle connections in minutes, not in hours
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     // as the database is set by the migration, for connections that are older than it
     options: "-c search_path=venuewatch,public -c timezone=UTC -c jit=off",
     types,
@@ -127,6 +127,9 @@ async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // without a listener, a connection that is lost between two statements would end the program
+  const lost = (error: Error) => (broken = error);
+  client.on("error", lost);
   try {
     await client.query("begin");
     const result = await work(asker(client));
@@ -139,6 +142,7 @@ async function inTransaction<Result>(
     });
     throw error;
   } finally {
+    client.off("error", lost);
     client.release(broken);
   }
 }

@@ -1,33 +1,43 @@
-import { createHash } from "node:crypto";
-import { readFile, readdir } from "node:fs/promises";
-import { type Db, type Pool, sql, sqlFolder } from "./db.js";
+import { type Db, type Pool, sql } from "./db.js";
 import type { Log } from "./log.js";
-import { componentsOf, type Registry, type Venue } from "./registry.js";
+import type { Registry } from "./registry.js";
+import {
+  readDefinitions,
+  readSchema,
+  type SchemaFile,
+  schemaNames,
+  sqlFolder,
+} from "./sql-files.js";
+import { syncRegistry } from "./sync-registry.js";
 import { UserError } from "./user-error.js";
 
 /**
  * Brings a database to the schema of this build, and its tables of venues to the registry.
  *
- * What holds data (`sql/schema`) runs once, in order, and is never edited after; what only defines (`sql/upkeep.sql`,
- * `sql/engine`, `sql/views`) is dropped and made anew every time. All of it is one transaction under a lock: two
- * migrators at once end well, and a failing one leaves nothing behind.
+ * What holds data (`schema/`) runs once, in order, and is never edited after; what only defines (`upkeep.sql`, `engine/`,
+ * `views/`, `roles.sql`) is dropped and made anew every time. All of it is one transaction under a lock: two migrators
+ * at once end well, and a failing one leaves nothing behind.
  *
- * @throws UserError when an applied schema file was edited, or when the database is newer than this build
+ * @param folder where the SQL files are
+ * @throws UserError when there is no TimescaleDB that serves, when an applied schema file was edited, or when the
+ *   database is newer than this build
  */
 export async function migrate(
   pool: Pool,
   registry: Registry,
   log: Log,
+  folder = sqlFolder,
 ): Promise<void> {
-  await makeExtension(pool);
-  const schema = await readSchemaFiles();
-  const definitions = await readDefinitions();
+  await requireExtension(pool);
+  const schema = await readSchema(folder);
+  const { prelude, definitions } = await readDefinitions(folder);
 
   const applied = await pool.transaction(async (tx) => {
     await takeLock(tx);
+    await tx.script(prelude);
     const names = await applySchema(tx, schema);
     await tx.script(definitions);
-    await tx.file("sync_registry", [JSON.stringify(registryRows(registry))]);
+    await syncRegistry(tx, registry);
     return names;
   });
   for (const name of applied) log.info("applied schema file", { name });
@@ -37,7 +47,7 @@ export async function migrate(
 export async function schemaState(
   db: Db,
 ): Promise<{ missing: string[]; unknown: string[] }> {
-  const files = (await readSchemaFiles()).map(({ name }) => name);
+  const files = await schemaNames(sqlFolder);
   const [table] = await db.query<{ here: boolean }>(
     sql`select to_regclass('venuewatch.migration') is not null as here`,
   );
@@ -53,31 +63,39 @@ export async function schemaState(
   };
 }
 
-interface SchemaFile {
-  name: string;
-  text: string;
-  checksum: string;
+/** Outside the transaction, because TimescaleDB wants to be loaded before a session has done anything else with it. */
+async function requireExtension(pool: Pool): Promise<void> {
+  const version = (await extensionVersion(pool)) ?? (await makeExtension(pool));
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major < 2 || (major === 2 && minor < 23))
+    throw new UserError(
+      `The database must have TimescaleDB 2.23 or newer, but it has ${version}. ` +
+        "Install a newer one there, and let a superuser run: alter extension timescaledb update",
+    );
 }
 
-/** Outside the transaction, because TimescaleDB wants to be loaded before a session has done anything else with it. */
-async function makeExtension(pool: Pool): Promise<void> {
-  const [extension] = await pool.query<{ version: string }>(
-    sql`select extversion as version from pg_extension where extname = 'timescaledb'`,
-  );
-  if (extension) return;
+async function makeExtension(pool: Pool): Promise<string> {
+  let refused = "";
   try {
     await pool.script("create extension if not exists timescaledb");
   } catch (error) {
-    // a racing migrator may have made it in between
-    const [now] = await pool.query(
-      sql`select from pg_extension where extname = 'timescaledb'`,
-    );
-    if (!now)
-      throw new UserError(
-        `The database must have the TimescaleDB extension, but creating it failed: ${(error as Error).message}. ` +
-          "Install TimescaleDB 2.23 or newer there, or let a superuser run: create extension timescaledb",
-      );
+    refused = (error as Error).message;
   }
+  // a racing migrator may have made it when we could not
+  const version = await extensionVersion(pool);
+  if (version === undefined)
+    throw new UserError(
+      `The database must have the TimescaleDB extension, but creating it failed: ${refused}. ` +
+        "Install TimescaleDB 2.23 or newer there, or let a superuser run: create extension timescaledb",
+    );
+  return version;
+}
+
+async function extensionVersion(db: Db): Promise<string | undefined> {
+  const [extension] = await db.query<{ version: string }>(
+    sql`select extversion as version from pg_extension where extname = 'timescaledb'`,
+  );
+  return extension?.version;
 }
 
 async function takeLock(tx: Db): Promise<void> {
@@ -85,7 +103,6 @@ async function takeLock(tx: Db): Promise<void> {
   await tx.query(sql`
     select pg_advisory_xact_lock(hashtextextended('venuewatch.migration', 0))
   `);
-  await tx.script(await readText("prelude.sql"));
 }
 
 async function applySchema(tx: Db, files: SchemaFile[]): Promise<string[]> {
@@ -97,13 +114,22 @@ async function applySchema(tx: Db, files: SchemaFile[]): Promise<string[]> {
   refuseEditedFiles(files, applied);
 
   const pending = files.filter(({ name }) => !applied.has(name));
-  for (const { name, text, checksum } of pending) {
-    await tx.script(text);
-    await tx.query(sql`
-      insert into venuewatch.migration (name, checksum) values (${name}, ${checksum})
-    `);
-  }
+  for (const file of pending) await applyFile(tx, file);
   return pending.map(({ name }) => name);
+}
+
+async function applyFile(tx: Db, file: SchemaFile): Promise<void> {
+  try {
+    await tx.script(file.text);
+  } catch (error) {
+    throw new Error(
+      `The schema file ${file.name} failed, and the migration was undone: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+  await tx.query(sql`
+    insert into venuewatch.migration (name, checksum) values (${file.name}, ${file.checksum})
+  `);
 }
 
 function refuseNewerDatabase(files: SchemaFile[], applied: string[]): void {
@@ -128,65 +154,4 @@ function refuseEditedFiles(
       `A schema file must never change once applied, but ${edited.map(({ name }) => name).join(", ")} ` +
         "differs from what this database was made with. Undo the edit and put the change into a new file.",
     );
-}
-
-async function readSchemaFiles(): Promise<SchemaFile[]> {
-  const names = await sqlFiles("schema");
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readText(`schema/${name}`);
-      const checksum = createHash("sha256").update(text).digest("hex");
-      return { name, text, checksum };
-    }),
-  );
-}
-
-async function readDefinitions(): Promise<string> {
-  const files = [
-    "upkeep.sql",
-    ...(await sqlFiles("engine")).map((name) => `engine/${name}`),
-    ...(await sqlFiles("views")).map((name) => `views/${name}`),
-  ];
-  const texts = await Promise.all(files.map(readText));
-  return texts.join("\n");
-}
-
-async function sqlFiles(folder: string): Promise<string[]> {
-  const names = await readdir(new URL(`${folder}/`, sqlFolder));
-  return names.filter((name) => name.endsWith(".sql")).sort();
-}
-
-function readText(path: string): Promise<string> {
-  return readFile(new URL(path, sqlFolder), "utf8");
-}
-
-/** The registry as `sync_registry` reads it. */
-function registryRows(registry: Registry) {
-  return {
-    regions: registry.regions.map(({ id, name }) => ({ region: id, name })),
-    venues: registry.venues.map((venue) => ({
-      venue: venue.id,
-      name: venue.name,
-      category: venue.category,
-      symbol: venue.symbol,
-      quote: venue.quote,
-      chain: venue.chain,
-      officialKind: venue.official?.kind ?? null,
-      officialPage: venue.official?.page ?? null,
-      components: componentsOf(venue).map((component) => ({
-        component: component.id,
-        label: component.label,
-        target: component.target,
-        cadenceMs: component.cadenceMs,
-        stallAfterMs: stallAfterMs(venue, component.id),
-      })),
-    })),
-  };
-}
-
-function stallAfterMs(venue: Venue, component: string): number | null {
-  const stream = venue.socket?.streams.find(
-    ({ name }) => `ws:${name}` === component,
-  );
-  return stream?.stall.afterMs ?? null;
 }

@@ -5,10 +5,11 @@
 --
 -- THE DANGER: a refresh recomputes its whole window from what is below it. Where raw samples were dropped, it finds none
 -- and erases the roll-up, silently. So three numbers belong together: samples older than 7 days are refused at the door
--- (queries/record_samples.sql), no routine refresh reaches back further than 7 days, and raw samples live 8 days.
+-- (queries/record_samples.sql), a routine refresh reaches back half a day further, so that what was just accepted is
+-- found even when core was away for hours, and raw samples live 8 days, half a day more than any refresh looks for.
 
 create function upkeep.refused_after() returns interval language sql immutable return interval '7 days';
-create function upkeep.late_window() returns interval language sql immutable return interval '7 days';
+create function upkeep.late_window() returns interval language sql immutable return interval '7 days 12 hours';
 create function upkeep.raw_kept() returns interval language sql immutable return interval '8 days';
 create function upkeep.minutes_kept() returns interval language sql immutable return interval '100 days';
 
@@ -33,14 +34,17 @@ language plpgsql
 as $$
 begin
   -- asked only where it can matter: the catalogue is slow with hundreds of chunks
-  if from_at < now() - upkeep.late_window() then
-    from_at := greatest(from_at, upkeep.oldest_source_at(rollup));
+  if from_at < now() - upkeep.refused_after() then
+    -- infinity where there is no source at all: nothing may be refreshed then
+    from_at := greatest(from_at, coalesce(upkeep.oldest_source_at(rollup), 'infinity'));
   end if;
   if from_at < to_at then
     -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
     call refresh_continuous_aggregate(
       format('venuewatch.%I', rollup)::regclass, from_at, to_at, options => '{"buckets_per_batch": 0}'
     );
+    -- what changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh
+    commit;
   end if;
 end;
 $$;
@@ -59,13 +63,14 @@ begin
 end;
 $$;
 
--- Every minute: the hour and the day that run. Each is recomputed whole, so they are not worth doing every tick.
+-- Every minute: the hour and the day that run, and those that ended within the hour, whose last minutes still change.
+-- Each is recomputed whole, so they are not worth doing every tick.
 create procedure upkeep.refresh_open_buckets(at timestamptz)
 language plpgsql
 as $$
 begin
   call upkeep.refresh('sample_hour', time_bucket('1 hour', at) - interval '1 hour', time_bucket('1 hour', at) + interval '1 hour');
-  call upkeep.refresh('venue_day', time_bucket('1 day', at), time_bucket('1 day', at) + interval '1 day');
+  call upkeep.refresh('venue_day', time_bucket('1 day', at - interval '1 hour'), time_bucket('1 day', at) + interval '1 day');
 end;
 $$;
 

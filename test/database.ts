@@ -53,9 +53,12 @@ async function preparedDirectory(): Promise<string> {
   const making = await mkdtemp(`${final}-`);
   const { url, stop } = await hostEmbedded(making);
   const pool = openPool(url, { applicationName: "test", log });
-  await migrate(pool, await loadRegistry(packagedFile("registry.json")), log);
-  await pool.close();
-  await stop();
+  try {
+    await migrate(pool, await loadRegistry(packagedFile("registry.json")), log);
+  } finally {
+    await pool.close();
+    await stop();
+  }
   await rename(making, final).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     await rm(making, { recursive: true });

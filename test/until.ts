@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits until a condition holds. @throws Error after `withinMs` */
+/** Waits until a condition holds, looking every `everyMs`. @throws Error after `withinMs` */
 export async function until(
-  condition: () => boolean,
+  condition: () => boolean | Promise<boolean>,
   withinMs = 10_000,
+  everyMs = 5,
 ): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > deadlineMs)
       throw new Error(`expected within ${withinMs} ms: ${String(condition)}`);
-    await sleep(5);
+    await sleep(everyMs);
   }
 }

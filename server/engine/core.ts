@@ -3,21 +3,32 @@ import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
+import { makeLease } from "./lease.js";
 import { tick } from "./tick.js";
+import {
+  type Chore,
+  upkeepChores,
+  type UpkeepPace,
+  usualUpkeepPace,
+} from "./upkeep.js";
 
-/** How often the engine decides: as often as the default cadence brings new samples. */
-export const tickMs = 5_000;
-/** A leader that has not renewed for this long is dead, and another core takes over: three ticks. */
-const leaseMs = 15_000;
-const minuteMs = 60_000;
-const lateEveryMs = 10 * minuteMs;
-const compressEveryMs = minuteMs;
-const retainEveryMs = 60 * minuteMs;
+export interface Pace extends UpkeepPace {
+  tickMs: number;
+  leaseMs: number;
+}
+
+export const usualPace: Pace = {
+  // as often as the default cadence brings new samples
+  tickMs: 5_000,
+  // a leader that has not renewed for three ticks is dead, and another core takes over
+  leaseMs: 15_000,
+  ...usualUpkeepPace,
+};
 
 export interface Core {
-  /** When it last ticked as the leader; null before. */
-  lastTickAt: () => Date | null;
-  leads: () => boolean;
+  /** How it signs in the table `leader`. */
+  holder: string;
+  /** Ends after what is under way in the database; hands the leadership over. */
   close: () => Promise<void>;
 }
 
@@ -25,92 +36,118 @@ export interface Core {
  * Runs the engine and the upkeep of the history, as long as this core is the leader. Everything is done by one loop,
  * one thing after the other: two refreshes of one roll-up at once fail, and the embedded database has one backend.
  */
-export function startCore(pool: Pool, log: Log): Core {
+export function startCore(pool: Pool, log: Log, pace = usualPace): Core {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const lease = makeLease(pool, "engine", holder, pace.leaseMs);
   const stopping = new AbortController();
-  let lastTickAt: Date | null = null;
-  let leading = false;
+  const { signal } = stopping;
+  let dueChores: (() => Chore[]) | null = null;
 
   async function turn(): Promise<void> {
-    const leads = await lead(pool, holder);
-    if (leads !== leading)
-      log.info(leads ? "leads from now on" : "no longer leads", { holder });
-    leading = leads;
-    if (!leads) return;
+    if (!(await lease.take())) return follow();
+    lead();
     const at = await databaseTime(pool);
-    await refreshNewest(pool, log, at);
-    lastTickAt = (await decide(pool, log, at)) ?? lastTickAt;
-    await chores(at);
+    for (const step of [rollUpNewest, decide, ...dueChores!()]) {
+      if (signal.aborted) return;
+      await attempt(step, at);
+    }
   }
 
-  const chores = makeChores(pool, log);
-  const running = repeat(turn, log, stopping.signal);
+  /** Whoever led before, what it left undone is unknown: everything is due. */
+  function lead(): void {
+    if (dueChores) return;
+    dueChores = schedule(upkeepChores(pool, log, pace));
+    log.info("leads from now on", { holder });
+  }
+
+  function follow(): void {
+    if (dueChores) log.info("no longer leads", { holder });
+    dueChores = null;
+  }
+
+  /**
+   * Before the tick, so that whatever it says can be found in the roll-ups. The engine itself reads raw samples: a
+   * refresh that fails, for instance beside one of an operator's, does not keep it from deciding.
+   */
+  const rollUpNewest: Step = {
+    name: "rolling up the newest minutes",
+    run: async (at) => {
+      await pool.query(sql`call upkeep.refresh_newest(${at})`);
+    },
+  };
+
+  const decide: Step = {
+    name: "the engine's tick",
+    run: (at) => decideAndTell(pool, log, at),
+  };
+
+  async function attempt(step: Step, at: Date): Promise<void> {
+    try {
+      await step.run(at);
+    } catch (error) {
+      log.error(`${step.name} failed, and is tried again when it is due`, {
+        error,
+      });
+    }
+  }
+
+  async function handOver(): Promise<void> {
+    try {
+      await lease.release();
+    } catch (error) {
+      log.warn("could not hand over; the lease runs out by itself", { error });
+    }
+  }
+
+  /** Without the database nothing is known of what was missed meanwhile, so the next turn begins anew. */
+  function turnFailed(error: unknown): void {
+    dueChores = null;
+    log.error("a turn of the engine failed; the next one tries again", {
+      error,
+    });
+  }
+
+  const running = repeat(turn, turnFailed, pace.tickMs, log, signal);
   return {
-    lastTickAt: () => lastTickAt,
-    leads: () => leading,
+    holder,
     async close() {
       stopping.abort();
       await running;
+      await handOver();
     },
   };
 }
 
-/** Turn after turn on a grid of ticks. A turn that fails is told and tried anew at the next tick: nothing is skipped silently. */
+type Step = Pick<Chore, "name" | "run">;
+
+/** Turn after turn on a grid of ticks, never two at once. */
 async function repeat(
   turn: () => Promise<void>,
+  failed: (error: unknown) => void,
+  tickMs: number,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     const startedAtMs = performance.now();
-    try {
-      await turn();
-    } catch (error) {
-      log.error("a turn of the engine failed; the next tick tries again", {
-        error,
-      });
-    }
-    const tookMs = performance.now() - startedAtMs;
+    await turn().catch(failed);
+    const tookMs = Math.round(performance.now() - startedAtMs);
     if (tookMs > tickMs)
-      log.warn("a turn took longer than a tick", {
-        tookMs: Math.round(tookMs),
-      });
+      log.warn("a turn took longer than a tick", { tookMs, tickMs });
     const restMs = tickMs - (Date.now() % tickMs);
     await wait(restMs, undefined, { signal }).catch(() => {});
   }
 }
 
-async function lead(pool: Pool, holder: string): Promise<boolean> {
-  const [row] = await pool.file<{ leads: boolean }>("lead", [
-    "engine",
-    holder,
-    leaseMs,
-  ]);
-  return row?.leads ?? false;
-}
-
-/**
- * Before the tick, so that whatever it says can be found in the roll-ups. The engine itself reads raw samples: a refresh
- * that fails, for instance beside one of an operator's, must not keep it from deciding.
- */
-async function refreshNewest(pool: Pool, log: Log, at: Date): Promise<void> {
-  try {
-    await pool.query(sql`call upkeep.refresh_newest(${at})`);
-  } catch (error) {
-    log.error("the newest minutes were not rolled up; the next tick does it", {
-      error,
-    });
-  }
-}
-
-async function decide(pool: Pool, log: Log, at: Date): Promise<Date | null> {
-  const decided = await tick(pool, at);
-  if (!decided) return null;
-  for (const slug of decided.opened) log.info("incident opened", { slug });
-  for (const slug of decided.escalated)
-    log.info("incident escalated", { slug });
-  for (const slug of decided.closed) log.info("incident closed", { slug });
-  return at;
+/** Tells which chores are due, each at its own pace. One that fails is due again after its period, like any other. */
+function schedule(chores: Chore[]): () => Chore[] {
+  const dueAtMs = new Map<Chore, number>();
+  return () => {
+    const nowMs = performance.now();
+    const due = chores.filter((chore) => nowMs >= (dueAtMs.get(chore) ?? 0));
+    for (const chore of due) dueAtMs.set(chore, nowMs + chore.everyMs);
+    return due;
+  };
 }
 
 /** Instants are the database's, so that several cores agree on what time it is. */
@@ -121,50 +158,17 @@ async function databaseTime(pool: Pool): Promise<Date> {
   return row!.at;
 }
 
-/** What need not be done at every tick, each at its own pace, in the order that upkeep.sql explains. */
-function makeChores(pool: Pool, log: Log): (at: Date) => Promise<void> {
-  const done = new Map<string, number>();
-  function due(chore: string, everyMs: number): boolean {
-    const before = done.get(chore);
-    const now = performance.now();
-    if (before !== undefined && now - before < everyMs) return false;
-    done.set(chore, now);
-    return true;
+async function decideAndTell(pool: Pool, log: Log, at: Date): Promise<void> {
+  const decided = await tick(pool, at);
+  if (!decided) {
+    log.warn(
+      "nothing was decided: the engine has ticked at this instant or a later one; if this goes on, the database's clock went back",
+      { at },
+    );
+    return;
   }
-
-  return async (at) => {
-    if (due("open buckets", minuteMs))
-      await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
-    if (due("late samples", lateEveryMs))
-      await pool.query(sql`call upkeep.refresh_late(${at})`);
-    if (due("compress", compressEveryMs)) await compressNext(pool, log, at);
-    if (due("retain", retainEveryMs)) await retain(pool, log, at);
-    if (due("vacuum", retainEveryMs)) await vacuum(pool);
-  };
-}
-
-async function compressNext(pool: Pool, log: Log, at: Date): Promise<void> {
-  const [row] = await pool.query<{ chunk: string | null }>(
-    sql`select upkeep.compress_next(${at}) as chunk`,
-  );
-  if (row?.chunk) log.debug("compressed", { chunk: row.chunk });
-}
-
-async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
-  const [row] = await pool.query<{ dropped: number }>(
-    sql`select upkeep.retain(${at}) as dropped`,
-  );
-  if (row?.dropped) log.info("dropped old chunks", { chunks: row.dropped });
-}
-
-/**
- * The embedded database has no autovacuum: plans go wrong without statistics (the board four times slower), and the
- * tables that every tick rewrites grow. On a server this costs next to nothing.
- */
-async function vacuum(pool: Pool): Promise<void> {
-  await pool.script("vacuum region_state");
-  await pool.script("vacuum component_state");
-  await pool.script("vacuum probe");
-  await pool.script("vacuum engine_clock");
-  await pool.script("analyze");
+  for (const slug of decided.opened) log.info("incident opened", { slug });
+  for (const slug of decided.escalated)
+    log.info("incident escalated", { slug });
+  for (const slug of decided.closed) log.info("incident closed", { slug });
 }

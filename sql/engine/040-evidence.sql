@@ -70,7 +70,9 @@ begin atomic
       where b.component_id = s.component_id and b.region_id = s.region_id and not b.good
         and b.ts <= at and b.ts > coalesce(last_good.ts, at - interval '7 days')
     ) first_bad
-    where s.component_id = of_component and s.reporting and s.bad_run >= min_bad_run
+    where s.component_id = of_component and s.reporting
+      and s.state in ('degraded', 'outage')
+      and s.bad_run >= min_bad_run
     order by 1
     limit quorum
   ) run;

@@ -13,9 +13,7 @@ declare
   escalated text[];
   closed    text[];
 begin
-  -- one tick at a time, and a unique slug for each incident, whoever calls
-  lock table incident in share row exclusive mode;
-
+  -- The clock's row is also the lock: a second tick waits here until the first is committed, and then sees all it did.
   insert into engine_clock as clock (ticked_at, version) values (at, engine_version)
   on conflict (only_row) do update set ticked_at = excluded.ticked_at, version = excluded.version
   where clock.ticked_at < excluded.ticked_at;
@@ -23,17 +21,37 @@ begin
     return null;
   end if;
 
+  perform engine.forget_unwatched();
   perform engine.keep_region_states(at, r);
   perform engine.keep_component_states(at);
   perform engine.keep_venue_states(at);
 
-  escalated := engine.follow_open_incidents(at);
   closed := engine.close_incidents(at, r);
+  escalated := engine.follow_open_incidents(at);
   opened := engine.open_incidents(at, r);
 
   return jsonb_build_object('at', at, 'opened', opened, 'escalated', escalated, 'closed', closed);
 end;
 $$;
+
+-- What is no longer published has no state and no vote. Published again, it begins anew.
+create function engine.forget_unwatched() returns void
+language sql
+begin atomic
+  delete from region_state s
+  using component c, venue v, region g
+  where c.component_id = s.component_id and v.venue_id = c.venue_id and g.region_id = s.region_id
+    and not (c.published and v.published and g.published);
+
+  delete from component_state s
+  using component c, venue v
+  where c.component_id = s.component_id and v.venue_id = c.venue_id
+    and not (c.published and v.published);
+
+  delete from venue_state s
+  using venue v
+  where v.venue_id = s.venue_id and not v.published;
+end;
 
 create function engine.keep_region_states(at timestamptz, r engine.rules) returns void
 language sql
@@ -150,6 +168,7 @@ begin atomic
     select
       s.component_id,
       s.state as severity,
+      c.component,
       c.kind,
       v.venue,
       engine.run_started_at(s.component_id, at, s.quorum, r.opening_bad_run) as started_at
@@ -173,9 +192,10 @@ begin atomic
   named as (
     select
       d.*,
+      -- by name, not by id: the same samples make the same slugs in every database
       row_number() over (
         partition by d.venue, d.kind, d.severity, (d.started_at at time zone 'UTC')::date
-        order by d.started_at, d.component_id
+        order by d.started_at, d.component
       ) as nth
     from due d
   ),
@@ -187,7 +207,7 @@ begin atomic
       n.component_id, n.severity, n.severity, n.started_at, at, null, at,
       jsonb_build_object('opening', engine.evidence(n.component_id, at))
     from named n
-    order by n.started_at, n.component_id
+    order by n.started_at, n.venue, n.component
     returning slug
   )
   select coalesce(array_agg(o.slug), '{}') from opened o;

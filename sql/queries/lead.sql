@@ -7,7 +7,7 @@ with taken as (
     holder = excluded.holder,
     fence = l.fence + (l.holder <> excluded.holder)::int,
     expires_at = excluded.expires_at
-  where l.holder = excluded.holder or l.expires_at < now()
+  where l.holder = excluded.holder or l.expires_at <= now()
   returning fence
 )
 select true as leads, fence from taken

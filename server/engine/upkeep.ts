@@ -1,0 +1,83 @@
+import { type Pool, sql } from "../db.js";
+import type { Log } from "../log.js";
+
+const minuteMs = 60_000;
+
+/** How often each part of the upkeep is done, milliseconds. */
+export interface UpkeepPace {
+  openBucketsMs: number;
+  lateMs: number;
+  compressMs: number;
+  retainMs: number;
+}
+
+export const usualUpkeepPace: UpkeepPace = {
+  openBucketsMs: minuteMs,
+  lateMs: 10 * minuteMs,
+  compressMs: minuteMs,
+  retainMs: 60 * minuteMs,
+};
+
+export interface Chore {
+  name: string;
+  everyMs: number;
+  run: (at: Date) => Promise<void>;
+}
+
+/** What need not be done at every tick, in the order that upkeep.sql explains. */
+export function upkeepChores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
+  return [
+    {
+      name: "rolling up the hour and the day that run",
+      everyMs: pace.openBucketsMs,
+      run: async (at) => {
+        await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
+      },
+    },
+    {
+      name: "rolling up late samples",
+      everyMs: pace.lateMs,
+      run: async (at) => {
+        await pool.query(sql`call upkeep.refresh_late(${at})`);
+      },
+    },
+    {
+      name: "compressing",
+      everyMs: pace.compressMs,
+      run: (at) => compressNext(pool, log, at),
+    },
+    {
+      name: "dropping old chunks",
+      everyMs: pace.retainMs,
+      run: (at) => retain(pool, log, at),
+    },
+    { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuum(pool) },
+  ];
+}
+
+async function compressNext(pool: Pool, log: Log, at: Date): Promise<void> {
+  const [row] = await pool.query<{ chunk: string | null }>(
+    sql`select upkeep.compress_next(${at}) as chunk`,
+  );
+  if (row?.chunk) log.debug("compressed", { chunk: row.chunk });
+}
+
+async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
+  const [row] = await pool.query<{ dropped: number }>(
+    sql`select upkeep.retain(${at}) as dropped`,
+  );
+  if (row?.dropped) log.info("dropped old chunks", { chunks: row.dropped });
+}
+
+/**
+ * The embedded database has no autovacuum: plans go wrong without statistics (the board four times slower), and the
+ * tables that every tick rewrites grow. On a server this costs next to nothing.
+ */
+async function vacuum(pool: Pool): Promise<void> {
+  await pool.script("vacuum region_state");
+  await pool.script("vacuum component_state");
+  await pool.script("vacuum probe");
+  await pool.script("vacuum engine_clock");
+  await pool.script("vacuum leader");
+  await pool.script("analyze");
+}

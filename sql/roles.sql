@@ -1,0 +1,81 @@
+-- Who may do what: four roles with least rights. Nobody logs in as one of them; a login is made a member of its own:
+--   create role core_1 login password '…' in role vw_core;
+--
+-- vw_probe    measures: runs queries/record_samples.sql, and nothing more
+-- vw_core     decides and keeps up the history
+-- vw_web      answers: reads the api and what its functions stand on, and writes nothing
+-- vw_analyst  asks by psql: reads the same
+--
+-- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
+-- up is owned by vw_core: it could alter or drop those tables too. The alternative, membership in the role that
+-- migrates, would make it a superuser wherever a superuser migrates.
+--
+-- Roles belong to the whole server. Another database that is migrated at the same time may make them first.
+do $$
+declare
+  wanted text;
+begin
+  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst'] loop
+    if to_regrole(wanted) is null then
+      begin
+        execute format('create role %I nologin', wanted);
+      exception
+        when duplicate_object or unique_violation then null;
+        when insufficient_privilege then
+          raise exception 'the role % is missing, and % may not create roles; let a superuser run: create role %',
+            wanted, current_user, wanted;
+      end;
+    end if;
+  end loop;
+end;
+$$;
+
+-- Only what has another owner is altered: each alteration waits for all who use the table.
+do $$
+declare
+  kept_up regclass;
+begin
+  grant create on schema venuewatch to vw_core;
+  for kept_up in
+    select c.oid
+    from pg_class c
+    where c.relnamespace = 'venuewatch'::regnamespace
+      and c.relname in (
+        'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
+        'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader'
+      )
+      and c.relowner <> 'vw_core'::regrole
+    -- a roll-up reads with the rights of its owner, so what it stands on comes first
+    order by c.oid
+  loop
+    if (select relkind = 'v' from pg_class where oid = kept_up) then
+      execute format('alter materialized view %s owner to vw_core', kept_up);
+    else
+      execute format('alter table %s owner to vw_core', kept_up);
+    end if;
+  end loop;
+  revoke create on schema venuewatch from vw_core;
+end;
+$$;
+
+grant usage on schema venuewatch to vw_probe, vw_core, vw_web, vw_analyst;
+grant usage on schema upkeep to vw_probe, vw_core;
+grant usage on schema engine to vw_core;
+grant usage on schema api to vw_core, vw_web, vw_analyst;
+
+grant select on region, venue, component to vw_probe, vw_core, vw_web, vw_analyst;
+grant select on migration to vw_core, vw_web;
+
+-- Table by table, so that what holds secrets is never readable by being forgotten here.
+grant select on
+  sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
+  probe, engine_clock, region_state, component_state, venue_state, incident
+to vw_web, vw_analyst;
+grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
+
+grant insert on sample to vw_probe;
+grant select, insert, update on probe to vw_probe;
+
+revoke execute on all routines in schema upkeep from public;
+grant execute on all routines in schema upkeep to vw_core;
+grant execute on function upkeep.refused_after() to vw_probe;

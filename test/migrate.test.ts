@@ -1,0 +1,238 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import t, { type Test } from "tap";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { migrate, schemaState } from "../server/migrate.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry, type Registry } from "../server/registry.js";
+import { schemaNames, sqlFolder } from "../server/sql-files.js";
+import { emptyDatabase, migratedDatabase } from "./database.js";
+
+const log = makeLog("test", "warn");
+const registry = await loadRegistry(packagedFile("registry.json"));
+
+void t.test("an empty database, with racing migrators", async (t) => {
+  const url = await emptyDatabase(t);
+  const pools = Array.from({ length: 5 }, () => poolOn(t, url));
+  const [pool] = pools as [Pool];
+  const files = await schemaNames(sqlFolder);
+
+  t.strictSame(
+    await schemaState(pool),
+    { missing: files, unknown: [] },
+    "before, every schema file is missing",
+  );
+
+  const told: string[] = [];
+  const counting = makeLog("test", "info", (line) => told.push(line));
+  await Promise.all(pools.map((one) => migrate(one, registry, counting)));
+  t.equal(
+    told.length,
+    files.length,
+    "five migrators at once apply each file once",
+  );
+  t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
+  t.strictSame(await counts(pool), { venues: 15, regions: 3 });
+
+  const before = await appliedAt(pool);
+  await migrate(pool, registry, counting);
+  t.strictSame(await appliedAt(pool), before, "once more applies nothing");
+});
+
+void t.test("two migrators on an empty database", async (t) => {
+  const url = await emptyDatabase(t);
+  const pools = [poolOn(t, url), poolOn(t, url)] as const;
+  await Promise.all(pools.map((one) => migrate(one, registry, log)));
+  t.strictSame(await schemaState(pools[0]), { missing: [], unknown: [] });
+});
+
+void t.test("what a migration refuses", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const [first = ""] = await schemaNames(sqlFolder);
+
+  await t.test("an edited schema file", async (t) => {
+    const folder = await sqlCopy(t);
+    await append(folder, `schema/${first}`, "-- edited\n");
+    await t.rejects(migrate(pool, registry, log, folder), {
+      name: "UserError",
+      message: new RegExp(
+        `^A schema file must never change once applied, but ${first} differs`,
+      ),
+    });
+    t.ok(await definitionsStand(pool), "the definitions are left as they were");
+  });
+
+  await t.test("a schema file that fails", async (t) => {
+    const folder = await sqlCopy(t);
+    await append(
+      folder,
+      "schema/900-broken.sql",
+      "create table half_done ();\nselect 1 / 0;\n",
+    );
+    await t.rejects(migrate(pool, registry, log, folder), {
+      message:
+        "The schema file 900-broken.sql failed, and the migration was undone: division by zero",
+    });
+    const [row] = await pool.query<{ here: boolean }>(
+      sql`select to_regclass('venuewatch.half_done') is not null as here`,
+    );
+    t.notOk(row!.here, "nothing of it is left behind");
+    t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
+    t.ok(await definitionsStand(pool), "the definitions are left as they were");
+  });
+
+  await t.test("a broken definition", async (t) => {
+    const folder = await sqlCopy(t);
+    await append(folder, "upkeep.sql", "select no_such_function();\n");
+    await t.rejects(migrate(pool, registry, log, folder), {
+      message: /no_such_function/,
+    });
+    t.ok(await definitionsStand(pool), "the old ones stand");
+  });
+
+  await t.test("a database that is newer than the code", async (t) => {
+    const newer = await sqlCopy(t);
+    await append(newer, "schema/901-later.sql", "create table later ();\n");
+    await migrate(pool, registry, log, newer);
+    t.strictSame(await schemaState(pool), {
+      missing: [],
+      unknown: ["901-later.sql"],
+    });
+    await t.rejects(migrate(pool, registry, log), {
+      name: "UserError",
+      message:
+        /^The database was migrated by a newer build: it has 901-later.sql/,
+    });
+    t.ok(await definitionsStand(pool), "the newer definitions stand");
+  });
+});
+
+void t.test("definitions are made anew, whatever they were", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await pool.script(`
+    drop schema api cascade;
+    create schema api;
+    create view api.clock as select 1 as other, 'columns' as than, now() as ours;
+    create view api.left_over as select other from api.clock;
+    drop function upkeep.refused_after();
+    create function upkeep.refused_after() returns text language sql return 'another type';
+  `);
+  await migrate(pool, registry, log);
+  t.ok(await definitionsStand(pool));
+  const [row] = await pool.query<{ left: boolean }>(
+    sql`select to_regclass('api.left_over') is not null as left`,
+  );
+  t.notOk(row!.left, "what this build does not define is gone");
+});
+
+void t.test("the tables follow the registry", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const [kraken] = await idsOf(pool, "kraken");
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good)
+    select now(), component_id, 1, true from component where venue_id = ${kraken!.venueId}
+  `);
+
+  await migrate(pool, without(registry, "kraken"), log);
+  t.strictSame(
+    await publishedOf(pool, "kraken"),
+    [false],
+    "a venue that leaves is unpublished, and not deleted",
+  );
+  await migrate(pool, registry, log);
+  t.strictSame(await publishedOf(pool, "kraken"), [true], "it comes back");
+  t.strictSame((await idsOf(pool, "kraken"))[0], kraken, "as what it was");
+  const [history] = await pool.query<{ samples: number }>(
+    sql`select count(*) as samples from sample`,
+  );
+  t.ok(history!.samples > 0, "with its history");
+
+  const changed = structuredClone(registry);
+  const venue = changed.venues.find(({ id }) => id === "kraken")!;
+  venue.name = "Kraken Pro";
+  const gone = venue.rest.shift()!;
+  changed.regions.splice(1, 1);
+  await migrate(pool, changed, log);
+  const names = await pool.query<{ name: string }>(
+    sql`select name from venue where venue = 'kraken'`,
+  );
+  t.strictSame(names, [{ name: "Kraken Pro" }], "a renamed venue is renamed");
+  const components = await pool.query<{ component: string }>(sql`
+    select component from component where venue_id = ${kraken!.venueId} and not published
+  `);
+  t.strictSame(
+    components,
+    [{ component: `rest:${gone.name}` }],
+    "a component that leaves is unpublished",
+  );
+  const regions = await pool.query<{ region: string }>(sql`
+    select region from region where published order by position
+  `);
+  t.strictSame(
+    regions.map(({ region }) => region),
+    changed.regions.map(({ id }) => id),
+    "a region that leaves is unpublished",
+  );
+});
+
+function poolOn(t: Test, url: string): Pool {
+  const pool = openPool(url, { applicationName: "test", log });
+  t.teardown(() => pool.close());
+  return pool;
+}
+
+async function sqlCopy(t: Test): Promise<URL> {
+  const folder = t.testdir();
+  await cp(sqlFolder, folder, { recursive: true });
+  return pathToFileURL(`${folder}/`);
+}
+
+async function append(folder: URL, path: string, text: string) {
+  const file = new URL(path, folder);
+  const before = await readFile(file, "utf8").catch(() => "");
+  await writeFile(file, before + text);
+}
+
+async function counts(pool: Pool) {
+  const [row] = await pool.query(sql`
+    select
+      (select count(*) from venue where published) as venues,
+      (select count(*) from region where published) as regions
+  `);
+  return row;
+}
+
+async function appliedAt(pool: Pool) {
+  return pool.query(
+    sql`select name, applied_at from venuewatch.migration order by name`,
+  );
+}
+
+async function definitionsStand(pool: Pool): Promise<boolean> {
+  const [row] = await pool.query<{ stand: boolean }>(sql`
+    select upkeep.refused_after() = interval '7 days' and not engine_fresh as stand from api.clock
+  `);
+  return row!.stand;
+}
+
+async function idsOf(pool: Pool, venue: string) {
+  return pool.query<{ venueId: number; components: number[] }>(sql`
+    select v.venue_id as "venueId", array_agg(c.component_id order by c.component) as components
+    from venue v
+    join component c using (venue_id)
+    where v.venue = ${venue}
+    group by v.venue_id
+  `);
+}
+
+async function publishedOf(pool: Pool, venue: string) {
+  const rows = await pool.query<{ published: boolean }>(
+    sql`select published from venue where venue = ${venue}`,
+  );
+  return rows.map(({ published }) => published);
+}
+
+function without(all: Registry, venue: string): Registry {
+  return { ...all, venues: all.venues.filter(({ id }) => id !== venue) };
+}

@@ -1,0 +1,201 @@
+import t from "tap";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { type ProbeIdentity, recordSamples } from "../server/record-samples.js";
+import type { Sample } from "../server/sample.js";
+import { migratedDatabase } from "./database.js";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const probe: ProbeIdentity = {
+  region: "us-east",
+  version: "9.8.7",
+  startedAt: new Date("2026-01-15T12:00:00Z"),
+};
+
+void t.test("a batch of samples", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = Date.now();
+  const batch = [
+    taken({ slotAt: new Date(now - 2_000) }),
+    taken({ slotAt: new Date(now - 1_000), good: false, fault: "timeout" }),
+    taken({
+      slotAt: new Date(now - 1_000),
+      component: "ws:trades",
+      messages: 40,
+      quietMs: 900,
+      eventAgeMs: -3,
+    }),
+  ];
+  const record = (samples: Sample[]) => recordSamples(pool, probe, 0, samples);
+
+  t.strictSame(
+    await record(batch),
+    { stored: 3, duplicates: 0, refused: 0 },
+    "is stored",
+  );
+  t.strictSame(
+    await record(batch),
+    { stored: 0, duplicates: 3, refused: 0 },
+    "sent again, is not stored again",
+  );
+  const again = taken({ slotAt: new Date(now - 500) });
+  t.strictSame(
+    await record([again, again, batch[0]!]),
+    { stored: 1, duplicates: 2, refused: 0 },
+    "one that holds a sample twice stores it once",
+  );
+  t.strictSame(await record([]), { stored: 0, duplicates: 0, refused: 0 });
+  t.strictSame(
+    await record([
+      taken({ slotAt: new Date(now - 100), component: "rest:unheard" }),
+      taken({ slotAt: new Date(now - 200), venue: "nowhere" }),
+      taken({ slotAt: new Date(now - 300) }),
+    ]),
+    { stored: 1, duplicates: 0, refused: 2 },
+    "loses nothing to an unknown component beside it",
+  );
+  t.strictSame(
+    await record([
+      taken({ slotAt: new Date(now - 7 * dayMs - minuteMs) }),
+      taken({ slotAt: new Date(now - 7 * dayMs + minuteMs) }),
+      taken({ slotAt: new Date(now + 2 * minuteMs) }),
+      taken({ slotAt: new Date(now + minuteMs / 2) }),
+    ]),
+    { stored: 2, duplicates: 0, refused: 2 },
+    "is refused what is older than seven days, or ahead by more than a minute",
+  );
+  t.strictSame(
+    await recordSamples(pool, { ...probe, region: "atlantis" }, 0, batch),
+    { stored: 0, duplicates: 0, refused: 3 },
+    "of an unknown region is refused",
+  );
+
+  const stored = await pool.query(sql`
+    select c.component, s.good, s.fault, s.latency_us, s.messages, s.quiet_ms, s.event_age_ms
+    from sample s
+    join component c using (component_id)
+    where s.ts = ${batch[1]!.slotAt}
+    order by c.component
+  `);
+  const none = { messages: null, quiet_ms: null, event_age_ms: null };
+  t.strictSame(
+    stored,
+    [
+      {
+        component: "rest:ticker",
+        good: false,
+        fault: "timeout",
+        latency_us: 80_000,
+        ...none,
+      },
+      {
+        component: "ws:trades",
+        good: true,
+        fault: null,
+        latency_us: 80_000,
+        messages: 40,
+        quiet_ms: 900,
+        event_age_ms: -3,
+      },
+    ],
+    "every field is where it belongs",
+  );
+});
+
+void t.test("what is known of the probe", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await recordSamples(pool, probe, 3, []);
+  const first = await probeRow(pool);
+  t.match(first, { version: "9.8.7", unmeasured: 3 });
+
+  const restarted = { ...probe, version: "9.9.0", startedAt: new Date() };
+  await recordSamples(pool, restarted, 0, []);
+  const second = await probeRow(pool);
+  t.match(second, {
+    version: "9.9.0",
+    started_at: restarted.startedAt,
+    unmeasured: 0,
+  });
+  t.ok(second.seen_at > first.seen_at, "when it was last seen moves on");
+});
+
+void t.test("a sample is good exactly when it has no fault", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const insert = (good: boolean, fault: string | null) =>
+    pool.query(sql`
+      insert into sample (ts, component_id, region_id, good, fault) values (now(), 1, 1, ${good}, ${fault}::fault)
+    `);
+  await t.rejects(insert(true, "timeout"), { code: "23514" });
+  await t.rejects(insert(false, null), { code: "23514" });
+  await t.resolves(insert(false, "timeout"));
+});
+
+void t.test("three regions insert while roll-ups are refreshed", async (t) => {
+  const { pool, url, registry } = await migratedDatabase(t);
+  const log = makeLog("test", "warn");
+  const refresher = openPool(url, { applicationName: "refresher", log });
+  t.teardown(() => refresher.close());
+  const startMs = Math.floor(Date.now() / minuteMs) * minuteMs - 2 * minuteMs;
+
+  let inserting = true;
+  const refreshes = (async () => {
+    let done = 0;
+    while (inserting) {
+      await refresher.query(sql`call upkeep.refresh_newest(now())`);
+      done += 1;
+    }
+    return done;
+  })();
+  const totals = await Promise.all(
+    registry.regions.map(async ({ id }) => {
+      let stored = 0;
+      for (let slot = 0; slot < 20; slot++) {
+        const slotAt = new Date(startMs + slot * 5_000);
+        const batch = registry.venues.map(({ id: venue, rest }) =>
+          taken({ venue, component: `rest:${rest[0]!.name}`, slotAt }),
+        );
+        const of = { ...probe, region: id };
+        stored += (await recordSamples(pool, of, 0, batch)).stored;
+      }
+      return stored;
+    }),
+  );
+  inserting = false;
+  t.ok((await refreshes) > 0);
+  t.strictSame(totals, [300, 300, 300], "every sample is stored");
+
+  await pool.query(sql`call upkeep.refresh_newest(now())`);
+  const [rolledUp] = await pool.query<{ samples: number }>(
+    sql`select sum(samples) as samples from sample_minute`,
+  );
+  t.equal(rolledUp!.samples, 900, "and the next refresh has rolled up all");
+});
+
+async function probeRow(pool: Pool) {
+  const [row] = await pool.query<{ seen_at: Date }>(sql`
+    select version, started_at, seen_at, unmeasured from probe join region using (region_id) where region = 'us-east'
+  `);
+  return row!;
+}
+
+function taken(given: Partial<Sample>): Sample {
+  return {
+    venue: "kraken",
+    component: "rest:ticker",
+    slotAt: new Date(),
+    good: true,
+    fault: null,
+    latencyUs: 80_000,
+    dnsUs: null,
+    connectUs: null,
+    tlsUs: null,
+    firstByteUs: null,
+    httpStatus: 200,
+    head: null,
+    messages: null,
+    quietMs: null,
+    eventAgeMs: null,
+    ...given,
+  };
+}

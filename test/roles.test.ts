@@ -1,0 +1,194 @@
+import t, { type Test } from "tap";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { tick } from "../server/engine/tick.js";
+import { makeLog } from "../server/log.js";
+import { migrate, schemaState } from "../server/migrate.js";
+import { recordSamples } from "../server/record-samples.js";
+import { categories } from "../server/registry.js";
+import type { Sample } from "../server/sample.js";
+import { emptyDatabase, migratedDatabase } from "./database.js";
+
+const log = makeLog("test", "warn");
+const dayMs = 24 * 3_600_000;
+
+void t.test("roles of least rights", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const now = Date.now();
+
+  await t.test("vw_probe delivers samples, and nothing more", async (t) => {
+    const probe = await actingAs(t, url, "vw_probe");
+    const old = sampleAt(new Date(now - 3 * dayMs));
+    t.match(await deliver(probe, [old, sampleAt(new Date(now))]), {
+      stored: 2,
+    });
+    await pool.query(
+      sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
+    );
+    const late = sampleAt(new Date(+old.slotAt + 1_000));
+    t.match(
+      await deliver(probe, [late, old]),
+      { stored: 1, duplicates: 1 },
+      "into compressed chunks too",
+    );
+    await refused(t, probe, "vw_probe", [
+      "select * from sample",
+      "select * from sample_minute",
+      "select * from incident",
+      "select * from api.venue",
+      "update sample set good = good",
+      "delete from sample",
+      "delete from probe",
+      "update venue set published = false",
+      "insert into incident default values",
+      "select upkeep.retain(now())",
+      "call upkeep.refresh_late(now())",
+      "select drop_chunks('sample', older_than => now())",
+      "select compress_chunk(c) from show_chunks('sample') c",
+      "drop table sample",
+      "create table venuewatch.mine ()",
+    ]);
+  });
+
+  await t.test("vw_core ticks and keeps the history up", async (t) => {
+    const core = await actingAs(t, url, "vw_core");
+    t.strictSame(await schemaState(core), { missing: [], unknown: [] });
+    t.ok(await core.file("lead", ["engine", "core of a test", 1_000]));
+    t.ok(await tick(core, new Date(now)));
+    await core.script("call upkeep.refresh_newest(now())");
+    await core.script("call upkeep.refresh_open_buckets(now())");
+    await core.script("call upkeep.refresh_late(now())");
+    const [row] = await core.query<{ chunk: string | null }>(
+      sql`select upkeep.compress_next(now()) as chunk`,
+    );
+    t.ok(row!.chunk, "compresses what a roll-up holds");
+    await core.script("select upkeep.retain(now() + interval '7 days')");
+    await core.script("vacuum region_state");
+    await core.script("analyze sample");
+    const [left] = await pool.query<{ old: number }>(
+      sql`select count(*) as old from sample where ts < now() - interval '1 day'`,
+    );
+    t.equal(left!.old, 0, "drops what is too old");
+    await refused(t, core, "vw_core", [
+      "update venue set published = false",
+      "insert into region (region, name, position) values ('x', 'x', 9)",
+      "delete from migration",
+      "drop table venue",
+      "drop schema upkeep cascade",
+      "create table venuewatch.mine ()",
+      "create role another",
+    ]);
+  });
+
+  for (const role of ["vw_web", "vw_analyst"])
+    await t.test(`${role} reads, and writes nothing`, async (t) => {
+      const reader = await actingAs(t, url, role);
+      for (const relation of await readable(pool))
+        await t.resolves(
+          reader.text(`select * from ${relation} limit 1`, []),
+          relation,
+        );
+      await refused(t, reader, role, [
+        "insert into venue_state (venue_id, state, since) values (1, 'outage', now())",
+        "update incident set severity = 'outage'",
+        "delete from sample",
+        "truncate sample",
+        "update migration set name = name",
+        "select engine.tick(now(), null, '')",
+        "select upkeep.retain(now())",
+        "call upkeep.refresh_late(now())",
+        "select drop_chunks('sample', older_than => now())",
+        "create table venuewatch.mine ()",
+        "create view api.mine as select 1",
+        "select * from leader",
+      ]);
+    });
+
+  await t.test("vw_web answers every question of the API", async (t) => {
+    const web = await actingAs(t, url, "vw_web");
+    t.strictSame(await schemaState(web), { missing: [], unknown: [] });
+    for (const [name, values] of Object.entries(everyQuestion))
+      await t.resolves(web.file(name, values), name);
+  });
+});
+
+void t.test("two databases of one server, migrated at once", async (t) => {
+  const { registry } = await migratedDatabase(t);
+  const urls = await Promise.all([emptyDatabase(t), emptyDatabase(t)]);
+  const pools = urls.map((url) =>
+    openPool(url, { applicationName: "test", log }),
+  );
+  for (const pool of pools) t.teardown(() => pool.close());
+  await Promise.all(pools.map((pool) => migrate(pool, registry, log)));
+  for (const pool of pools) {
+    const [row] = await pool.query<{ owner: string }>(
+      sql`select tableowner as owner from pg_tables where tablename = 'sample'`,
+    );
+    t.equal(row!.owner, "vw_core");
+  }
+});
+
+const everyQuestion: Record<string, unknown[]> = {
+  readiness: [],
+  regions: [null],
+  status: [null, null, categories, 5_000],
+  venue: ["kraken", "24h", "us-east", null, new Date("2026-01-01")],
+  incident: ["no-such-incident"],
+  incidents: [null, null, "all", 90, 50, null, null, null],
+};
+
+/** One connection that acts as the role; a member's login would have the same rights. */
+async function actingAs(t: Test, url: string, role: string): Promise<Pool> {
+  const pool = openPool(url, { applicationName: "test", log, max: 1 });
+  t.teardown(() => pool.close());
+  await pool.script(`set role ${role}`);
+  return pool;
+}
+
+async function refused(
+  t: Test,
+  db: Pool,
+  role: string,
+  statements: string[],
+): Promise<void> {
+  for (const statement of statements) {
+    // a connection whose statement failed is not used again
+    await db.script(`set role ${role}`);
+    await t.rejects(db.script(statement), { code: "42501" }, statement);
+  }
+}
+
+async function readable(pool: Pool): Promise<string[]> {
+  const rows = await pool.query<{ relation: string }>(sql`
+    select format('%I.%I', schemaname, viewname) as relation from pg_views where schemaname in ('api', 'venuewatch')
+    union all
+    select format('%I.%I', schemaname, tablename) from pg_tables
+    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration')
+    order by 1
+  `);
+  return rows.map(({ relation }) => relation);
+}
+
+function deliver(db: Pool, samples: Sample[]) {
+  const probe = { region: "us-east", version: "1", startedAt: new Date() };
+  return recordSamples(db, probe, 0, samples);
+}
+
+function sampleAt(slotAt: Date): Sample {
+  return {
+    venue: "kraken",
+    component: "rest:ticker",
+    slotAt,
+    good: true,
+    fault: null,
+    latencyUs: 1,
+    dnsUs: null,
+    connectUs: null,
+    tlsUs: null,
+    firstByteUs: null,
+    httpStatus: 200,
+    head: null,
+    messages: null,
+    quietMs: null,
+    eventAgeMs: null,
+  };
+}

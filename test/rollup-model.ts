@@ -1,0 +1,187 @@
+/** What the roll-ups must hold, computed anew from the samples in plain TypeScript: slow, obvious, and without SQL. */
+import { type Fault, faults } from "../server/sample.js";
+
+export interface RawSample {
+  ts: Date;
+  component_id: number;
+  region_id: number;
+  fault: Fault | null;
+  latency_us: number | null;
+  head: number | null;
+  messages: number | null;
+  quiet_ms: number | null;
+  event_age_ms: number | null;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Rows by the name of the roll-up. @param venueOf venue of a component */
+export function rollUp(
+  samples: readonly RawSample[],
+  venueOf: ReadonlyMap<number, number>,
+) {
+  const sampleMinute = bySeries(samples, minuteMs).map((bucket) => ({
+    minute: bucket.start,
+    ...ofSeries(bucket.rows),
+    head: largest(bucket.rows.map(({ head }) => head)),
+    messages: total(bucket.rows.map(({ messages }) => messages)),
+    quiet_ms: largest(bucket.rows.map(({ quiet_ms }) => quiet_ms)),
+    event_age_ms: largest(bucket.rows.map(({ event_age_ms }) => event_age_ms)),
+    ...Object.fromEntries(
+      faults.map((name) => [
+        name,
+        bucket.rows.filter(({ fault }) => fault === name).length,
+      ]),
+    ),
+  }));
+  const sampleHour = bySeries(samples, hourMs).map((bucket) => ({
+    hour: bucket.start,
+    ...ofSeries(bucket.rows),
+  }));
+
+  const componentMinute = groups(
+    sampleMinute,
+    ({ minute, component_id }) => `${+minute} ${component_id}`,
+  ).map((rows) => {
+    const { minute, component_id } = rows[0]!;
+    const down = rows.filter((row) => row.good < row.samples / 2).length;
+    const bad = rows.filter(
+      (row) => (row.samples - row.good) / row.samples >= 0.2,
+    ).length;
+    return {
+      minute,
+      component_id,
+      regions: rows.length,
+      regions_down: down,
+      regions_bad: bad,
+      down: down > rows.length / 2,
+      bad: bad > rows.length / 2,
+    };
+  });
+
+  const venueMinute = groups(
+    componentMinute,
+    ({ minute, component_id }) => `${+minute} ${venueOf.get(component_id)}`,
+  ).map((rows) => {
+    const { minute, component_id } = rows[0]!;
+    const down = rows.filter((row) => row.down).length;
+    const bad = rows.filter((row) => row.bad).length;
+    return {
+      minute,
+      venue_id: venueOf.get(component_id)!,
+      components: rows.length,
+      components_down: down,
+      components_bad: bad,
+      down: down >= rows.length / 2,
+      bad: bad > 0,
+    };
+  });
+
+  const venueDay = groups(
+    venueMinute,
+    ({ minute, venue_id }) => `${floor(minute, dayMs)} ${venue_id}`,
+  ).map((rows) => ({
+    day: new Date(floor(rows[0]!.minute, dayMs)),
+    venue_id: rows[0]!.venue_id,
+    measured_minutes: rows.length,
+    down_minutes: rows.filter(({ down }) => down).length,
+    degraded_minutes: rows.filter(({ down, bad }) => bad && !down).length,
+  }));
+
+  const latencyDay = groups(
+    sampleMinute
+      .filter(({ p50_us }) => p50_us !== null)
+      .map((row) => ({
+        day: new Date(floor(row.minute, dayMs)),
+        component_id: row.component_id,
+        region_id: row.region_id,
+        p50_ms: wholeMs(row.p50_us!),
+        p95_ms: wholeMs(row.p95_us!),
+      })),
+    (row) => JSON.stringify(row),
+  ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
+
+  return {
+    sample_minute: sampleMinute,
+    sample_hour: sampleHour,
+    component_minute: componentMinute,
+    venue_minute: venueMinute,
+    venue_day: venueDay,
+    latency_day: latencyDay,
+  };
+}
+
+function bySeries(samples: readonly RawSample[], widthMs: number) {
+  const buckets = groups(
+    samples,
+    ({ ts, component_id, region_id }) =>
+      `${floor(ts, widthMs)} ${component_id} ${region_id}`,
+  );
+  return buckets.map((rows) => ({
+    start: new Date(floor(rows[0]!.ts, widthMs)),
+    rows,
+  }));
+}
+
+function ofSeries(rows: RawSample[]) {
+  const good = rows.filter(({ fault }) => fault === null);
+  const latencies = good
+    .map(({ latency_us }) => latency_us)
+    .filter((us) => us !== null)
+    .sort((a, b) => a - b);
+  return {
+    component_id: rows[0]!.component_id,
+    region_id: rows[0]!.region_id,
+    samples: rows.length,
+    good: good.length,
+    p50_us: percentile(latencies, 0.5),
+    p95_us: percentile(latencies, 0.95),
+  };
+}
+
+/** Between the two nearest by linear interpolation; a half goes to the even whole number. */
+function percentile(sorted: number[], share: number): number | null {
+  if (sorted.length === 0) return null;
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)]!;
+  const above = sorted[Math.ceil(place)]!;
+  return roundHalfEven(below + (place - Math.floor(place)) * (above - below));
+}
+
+function roundHalfEven(value: number): number {
+  const whole = Math.floor(value);
+  if (value - whole !== 0.5) return Math.round(value);
+  return whole % 2 === 0 ? whole : whole + 1;
+}
+
+function wholeMs(us: number): number {
+  return Math.floor((us + 500) / 1000);
+}
+
+function floor(at: Date, widthMs: number): number {
+  return Math.floor(+at / widthMs) * widthMs;
+}
+
+function groups<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+): Row[][] {
+  const byKey = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    byKey.set(key, [...(byKey.get(key) ?? []), row]);
+  }
+  return [...byKey.values()];
+}
+
+function largest(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+function total(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, n) => sum + n, 0);
+}

@@ -1,0 +1,243 @@
+import t, { type Test } from "tap";
+import { type Pool, sql } from "../server/db.js";
+import { migratedDatabase } from "./database.js";
+import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
+import { type RawSample, rollUp } from "./rollup-model.js";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const rollups = [
+  "sample_minute",
+  "sample_hour",
+  "component_minute",
+  "venue_minute",
+  "venue_day",
+  "latency_day",
+];
+
+void t.test("upkeep of an empty database does no harm", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  await refreshEverything(pool, now);
+  t.equal(await compressNext(pool, now), null);
+  t.equal(await retain(pool, now), 0);
+  t.equal((await heldBy(pool)).sample_minute!.length, 0);
+
+  await t.test("and its first hours are rolled up", async (t) => {
+    const from = new Date(+now - 90 * minuteMs);
+    const samples = samplesAround(from, 3);
+    await insertRaw(pool, samples);
+    await pool.query(sql`call upkeep.refresh_newest(${now})`);
+    await pool.query(sql`call upkeep.refresh_open_buckets(${now})`);
+    await pool.query(sql`call upkeep.refresh_late(${now})`);
+    await rolledUp(t, pool, samples);
+  });
+});
+
+void t.test("a day's last minutes reach their day", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  const samples = samplesAround(new Date(midnight - minuteMs), 1);
+  await insertRaw(pool, samples);
+  const at = new Date(midnight + 4_000);
+  await pool.query(sql`call upkeep.refresh_newest(${at})`);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
+  const days = await pool.query<{ day: Date }>(sql`select day from venue_day`);
+  t.strictSame(
+    days.map(({ day }) => +day),
+    [midnight - dayMs],
+    "within a minute after midnight",
+  );
+});
+
+void t.test("roll-ups outlive their samples", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const old = samplesAround(new Date(+now - 20 * dayMs), 3);
+  const recent = samplesAround(new Date(+now - 3 * dayMs), 3);
+  await insertRaw(pool, [...old, ...recent]);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${now})`,
+  );
+  const before = await heldBy(pool);
+  await rolledUp(t, pool, [...old, ...recent]);
+
+  t.ok((await retain(pool, now)) > 0);
+  const [kept] = await pool.query<{ samples: number }>(
+    sql`select count(*) as samples from sample`,
+  );
+  t.equal(kept!.samples, recent.length, "only what is too old is dropped");
+  await refreshEverything(pool, now);
+  t.strictSame(await heldBy(pool), before, "a refresh over all erases nothing");
+
+  await pool.script(`select drop_chunks('sample', older_than => now())`);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${new Date(+now - 8 * dayMs)})`,
+  );
+  await pool.query(sql`call upkeep.refresh_late(${now})`);
+  t.strictSame(
+    await heldBy(pool),
+    before,
+    "nor does it when there is no sample at all",
+  );
+});
+
+void t.test("what is kept, and for how long", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const samples = [110, 90, 2].flatMap((days) =>
+    samplesAround(new Date(+now - days * dayMs), 2),
+  );
+  await insertRaw(pool, samples);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(+now - 111 * dayMs)}, ${now})`,
+  );
+  await retain(pool, now);
+  await refreshEverything(pool, now);
+  const held = await heldBy(pool);
+  const daysOf = (rollup: string) =>
+    new Set(
+      held[rollup]!.map((row) =>
+        Math.round((+now - +Object.values(row)[0]!) / dayMs),
+      ),
+    ).size;
+  t.strictSame(
+    Object.fromEntries(rollups.map((rollup) => [rollup, daysOf(rollup)])),
+    {
+      sample_minute: 2,
+      sample_hour: 3,
+      component_minute: 2,
+      venue_minute: 2,
+      venue_day: 3,
+      latency_day: 3,
+    },
+    "minutes for a hundred days; hours and days for ever",
+  );
+});
+
+void t.test("compression", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const samples = [4, 3].flatMap((days) =>
+    samplesAround(new Date(+now - days * dayMs), 2),
+  );
+  const fresh = samplesAround(new Date(+now - 5 * minuteMs), 1);
+  await insertRaw(pool, [...samples, ...fresh]);
+  await pool.query(sql`call upkeep.refresh_late(${now})`);
+
+  const compressed = await compressAll(pool, now);
+  const kinds = await hypertablesOf(pool, compressed);
+  t.strictSame(
+    [...new Set(kinds)],
+    ["sample", "sample_minute", "component_minute", "venue_minute"].filter(
+      (kind) => kinds.includes(kind),
+    ),
+    "samples come first, then the levels by minute",
+  );
+  t.equal(new Set(kinds).size, 4, "each of them is compressed");
+  const [open] = await pool.query<{ compressed: boolean }>(sql`
+    select bool_or(is_compressed) as compressed from timescaledb_information.chunks
+    where hypertable_name = 'sample' and range_end > ${now}
+  `);
+  t.notOk(open!.compressed, "the chunk that runs is not");
+
+  const late = samples
+    .slice(0, 40)
+    .map((sample) => ({ ...sample, ts: new Date(+sample.ts + 1) }));
+  await insertRaw(pool, late);
+  await pool.query(sql`call upkeep.refresh_late(${now})`);
+  await rolledUp(t, pool, [...samples, ...fresh, ...late]);
+});
+
+function samplesAround(at: Date, minutes: number): RawSample[] {
+  const random = randomFrom(Math.floor(+at / dayMs));
+  const first = Math.floor(+at / minuteMs) * minuteMs;
+  return Array.from({ length: minutes }, (_, i) =>
+    samplesWithin(
+      random,
+      new Date(first + i * minuteMs),
+      5,
+      [1, 2, 3],
+      [1, 2, 3],
+    ),
+  ).flat();
+}
+
+/** Every procedure, over more than there ever was. */
+async function refreshEverything(pool: Pool, now: Date) {
+  await pool.query(sql`call upkeep.refresh_newest(${now})`);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${now})`);
+  await pool.query(sql`call upkeep.refresh_late(${now})`);
+  await pool.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(+now - 400 * dayMs)}, ${now})`,
+  );
+}
+
+async function compressNext(pool: Pool, now: Date): Promise<string | null> {
+  const [row] = await pool.query<{ chunk: string | null }>(
+    sql`select upkeep.compress_next(${now}) as chunk`,
+  );
+  return row!.chunk;
+}
+
+async function compressAll(pool: Pool, now: Date): Promise<string[]> {
+  const chunks: string[] = [];
+  for (let chunk; (chunk = await compressNext(pool, now));) chunks.push(chunk);
+  return chunks;
+}
+
+/** Table or roll-up of each chunk, in the order of the chunks. */
+async function hypertablesOf(pool: Pool, chunks: string[]): Promise<string[]> {
+  const rows = await pool.query<{ kind: string }>(sql`
+    select coalesce(a.view_name, c.hypertable_name) as kind
+    from unnest(${chunks}::text[]) with ordinality as given (chunk, place)
+    join timescaledb_information.chunks c
+      on format('%I.%I', c.chunk_schema, c.chunk_name)::regclass = given.chunk::regclass
+    left join timescaledb_information.continuous_aggregates a
+      on a.materialization_hypertable_name = c.hypertable_name
+    order by given.place
+  `);
+  return rows.map(({ kind }) => kind);
+}
+
+async function retain(pool: Pool, now: Date): Promise<number> {
+  const [row] = await pool.query<{ dropped: number }>(
+    sql`select upkeep.retain(${now}) as dropped`,
+  );
+  return row!.dropped;
+}
+
+async function heldBy(pool: Pool) {
+  const held: Record<string, object[]> = {};
+  for (const rollup of rollups)
+    held[rollup] = await pool.text<object>(
+      `select * from ${rollup} order by ${rollup}`,
+      [],
+    );
+  return held;
+}
+
+async function rolledUp(t: Test, pool: Pool, samples: RawSample[]) {
+  const venues = await pool.query<{ component_id: number; venue_id: number }>(
+    sql`select component_id, venue_id from component`,
+  );
+  const venueOf = new Map(
+    venues.map(({ component_id, venue_id }) => [component_id, venue_id]),
+  );
+  const expected: Record<string, object[]> = rollUp(samples, venueOf);
+  const held = await heldBy(pool);
+  const texts = (rows: object[]) =>
+    rows
+      .map((row) =>
+        JSON.stringify(Object.fromEntries(Object.entries(row).sort())),
+      )
+      .sort();
+  for (const rollup of rollups)
+    t.strictSame(
+      texts(held[rollup]!),
+      texts(expected[rollup]!),
+      `${rollup} is right`,
+    );
+}

@@ -1,0 +1,180 @@
+/**
+ * The whole way with its real pieces: the world's fifteen venues, a probe for each of three regions, the database, the
+ * engine and the web program; only its times are shorter, so that an outage takes seconds.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Test } from "tap";
+import { startProbe, type Probe } from "../probe/probe.js";
+import { startWeb } from "../server/api/web.js";
+import { type Pool, sql } from "../server/db.js";
+import { rulesRow } from "../server/engine/rules.js";
+import { tick, type Decided } from "../server/engine/tick.js";
+import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
+import { recordSamples } from "../server/record-samples.js";
+import {
+  componentsOf as allComponentsOf,
+  type Registry,
+} from "../server/registry.js";
+import { migratedDatabase } from "./database.js";
+import { startWorld, type World } from "./world/world.js";
+
+/** Every component is measured this often. */
+export const cadenceMs = 1000;
+const timeoutMs = 900;
+const stallAfterMs = 1500;
+const betweenTicksMs = 250;
+/** Of the venues' pings and data. */
+const timeScale = 5;
+/** Every stream speaks five times a second: some would be silent for longer than the shortened threshold. */
+const messagesPerMinute = 60;
+
+/** As the rules are, for a cadence of a second: six samples in the window, so that a single bad one decides nothing. */
+const quickRules = {
+  ...rulesRow,
+  window_ms: 6 * cadenceMs,
+  vote_max_age_ms: 5 * cadenceMs,
+  recovery_hold_ms: 2 * cadenceMs,
+};
+
+const quiet = makeLog("test", "error");
+
+export interface Way {
+  world: World;
+  registry: Registry;
+  pool: Pool;
+  probes: Probe[];
+  /** Address of the web program. */
+  url: string;
+  engine: Engine;
+}
+
+export interface Engine {
+  /** What each tick did, in their order. */
+  decided: Decided[];
+  /** Resolves after this many ticks more. */
+  ticks: (more: number) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** Everything is closed when the test ends. */
+export async function startWay(t: Test): Promise<Way> {
+  const { pool, registry: real } = await migratedDatabase(t);
+  const world = await startWorld({
+    registry: withSteadyStreams(real),
+    timeScale,
+  });
+  t.teardown(() => world.close());
+  const registry = quickened(world.registry);
+  await migrate(pool, registry, quiet);
+  const web = await startWeb({
+    pool,
+    registry,
+    port: 0,
+    host: "127.0.0.1",
+    rateLimit: 0,
+    trustProxy: [],
+    log: quiet,
+  });
+  t.teardown(() => web.close());
+  const engine = startEngine(pool);
+  t.teardown(() => engine.close());
+  const probes = await Promise.all(
+    registry.regions.map(({ id }) => startRegion(pool, registry, id)),
+  );
+  t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
+  const url = `http://127.0.0.1:${web.port}`;
+  return { world, registry, pool, probes, url, engine };
+}
+
+/**
+ * As `venue component`.
+ *
+ * @param component `rest:*` for all of REST
+ */
+export function componentsOf(
+  registry: Registry,
+  id: string,
+  component: string,
+): string[] {
+  const venue = registry.venues.find((one) => one.id === id)!;
+  return allComponentsOf(venue)
+    .map(({ id }) => id)
+    .filter(
+      (one) => one === component || one.replace(/:.*/, ":*") === component,
+    )
+    .map((one) => `${id} ${one}`);
+}
+
+function withSteadyStreams(registry: Registry): Registry {
+  const steady = structuredClone(registry);
+  for (const { socket } of steady.venues)
+    for (const stream of socket?.streams ?? [])
+      stream.typicalPerMinute = messagesPerMinute;
+  return steady;
+}
+
+function quickened(registry: Registry): Registry {
+  const quick = structuredClone(registry);
+  for (const { rest, socket } of quick.venues) {
+    for (const endpoint of rest)
+      Object.assign(endpoint, { cadenceMs, timeoutMs });
+    for (const stream of socket?.streams ?? []) {
+      stream.cadenceMs = cadenceMs;
+      stream.stall = { afterMs: stallAfterMs, distribution: null };
+    }
+  }
+  return quick;
+}
+
+function startRegion(
+  pool: Pool,
+  registry: Registry,
+  region: string,
+): Promise<Probe> {
+  const identity = { region, version: "1.2.3", startedAt: new Date() };
+  return startProbe({
+    registry,
+    region,
+    version: identity.version,
+    siteUrl: "http://localhost",
+    record: (samples) => recordSamples(pool, identity, 0, samples),
+    log: quiet,
+  });
+}
+
+/** What core does at every tick, at a quicker pace. */
+function startEngine(pool: Pool): Engine {
+  const decided: Decided[] = [];
+  const stopping = new AbortController();
+  let passed = 0;
+
+  async function run() {
+    while (!stopping.signal.aborted) {
+      const [{ at } = { at: new Date() }] = await pool.query<{ at: Date }>(
+        sql`select date_trunc('milliseconds', clock_timestamp()) as at`,
+      );
+      await pool.query(sql`call upkeep.refresh_newest(${at})`);
+      await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
+      const did = await tick(pool, at, quickRules);
+      if (did) decided.push(did);
+      passed += 1;
+      await sleep(betweenTicksMs);
+    }
+  }
+  const running = run();
+  // it is waited for by whoever waits for ticks, and at the end
+  running.catch(() => {});
+
+  return {
+    decided,
+    async ticks(more) {
+      const goal = passed + more;
+      while (passed < goal) await Promise.race([running, sleep(10)]);
+    },
+    async close() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
