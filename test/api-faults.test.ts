@@ -30,7 +30,7 @@ interface Ready {
 function poolOf(t: Test, url: string) {
   const log = makeLog("test", "error");
   // short, so that a silent database is given up soon
-  const options = { applicationName: "test", log, statementTimeoutMs: 500 };
+  const options = { applicationName: "test", log, statementTimeoutMs: 2_000 };
   const pool = openPool(url, options);
   t.teardown(() => pool.close());
   return pool;

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { openPool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
-import { packagedFile } from "../server/package.js";
+import { packagedFile, version } from "../server/package.js";
 import { loadRegistry } from "../server/registry.js";
 import { serve } from "./api.js";
 
@@ -49,6 +49,31 @@ void t.test("health is never limited", async (t) => {
   }
   t.equal((await api.ask("/v1/status", { method: "OPTIONS" })).status, 204);
 });
+
+void t.test(
+  "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+  async (t) => {
+    const registry = await loadRegistry(packagedFile("registry.json"));
+    const api = await serveWithoutDatabase(t, { rateLimit: 0 });
+    interface Published {
+      version: string;
+      rules: { name: string; reason: string }[];
+      stalls: { venue: string; component: string }[];
+    }
+    const { body } = await api.ask<Published>("/v1/thresholds");
+    t.equal(body.version, version);
+    t.strictSame(
+      body.stalls.map(({ venue, component }) => `${venue} ${component}`),
+      registry.venues.flatMap(({ id, socket }) =>
+        (socket?.streams ?? []).map(({ name }) => `${id} ws:${name}`),
+      ),
+    );
+    const names = body.rules.map(({ name }) => name);
+    for (const name of ["outageBadShare", "minSamples", "recoveryHoldMs"])
+      t.ok(names.includes(name), name);
+    t.ok(body.rules.every(({ reason }) => reason.length > 20));
+  },
+);
 
 void t.test("0 turns the limit off", async (t) => {
   const api = await serveWithoutDatabase(t, { rateLimit: 0 });

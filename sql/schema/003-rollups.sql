@@ -135,8 +135,9 @@ with no data;
 
 create index venue_day_series on venue_day (venue_id, day desc);
 
--- How often a minute's median (and its 95th percentile) was so many whole milliseconds, by UTC day. Counts add up over
--- days, components and regions where percentiles do not, so a median of per-minute medians over any window is exact.
+-- How often a minute's median was so many whole milliseconds, by UTC day. Counts add up over days, components and regions
+-- where percentiles do not, so a median of per-minute medians over any window is exact. A series has some 25 rows a
+-- day; with the 95th percentile beside the median it had 325, and the board took ten times as long.
 create materialized view latency_day
 with (
   timescaledb.continuous,
@@ -149,14 +150,13 @@ select
   component_id,
   region_id,
   round(p50_us / 1000.0)::int as p50_ms,
-  round(p95_us / 1000.0)::int as p95_ms,
   count(*)::int as minutes
 from sample_minute
 where p50_us is not null
-group by 1, 2, 3, 4, 5
+group by 1, 2, 3, 4
 with no data;
 
-create index latency_day_series on latency_day (component_id, region_id, day desc);
+create index latency_day_component on latency_day (component_id, day desc);
 create index latency_day_day on latency_day (day);
 
 -- Only the levels by minute are large enough to be worth compressing.

@@ -114,9 +114,7 @@ export const reliabilitySummary = object(
     degradedMinutes: integer("Of them, degraded."),
     uptimePct: orNull(percent("Null when nothing was measured.")),
     typicalP50Ms: orNull(integer("Median of per-minute REST medians.")),
-    typicalP95Ms: orNull(
-      integer("Median of per-minute REST 95th percentiles."),
-    ),
+    typicalP95Ms: orNull(integer("Median of per-hour REST 95th percentiles.")),
     incidents: integer("Incidents that started in the window."),
     outages: integer("Of them, those that reached outage."),
     meanIncidentSeconds: orNull(integer("Mean length of the closed ones.")),
