@@ -98,7 +98,6 @@ export function rollUp(
         component_id: row.component_id,
         region_id: row.region_id,
         p50_ms: wholeMs(row.p50_us!),
-        p95_ms: wholeMs(row.p95_us!),
       })),
     (row) => JSON.stringify(row),
   ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
