@@ -44,6 +44,18 @@ void t.test("the demo, from its first start to its second", async (t) => {
 async function cutOff(t: Test, env: Env) {
   const script = startDemo(t, env);
   await script.saw("the schema is current");
+  const client = new pg.Client(
+    `postgres://postgres@127.0.0.1:${env["EMBEDDED_PORT"]}/template1`,
+  );
+  await client.connect();
+  await soon(async () => {
+    const { rows } = await client.query<{ begun: boolean }>(
+      "select exists (select from sample) as begun",
+    );
+    return rows[0]!.begun;
+  });
+  await client.end();
+  t.notMatch(script.output(), "made a history", "it is under way");
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
 }
