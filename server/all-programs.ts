@@ -26,11 +26,7 @@ export interface Addresses {
   probes: Map<string, string | null>;
 }
 
-/**
- * The database, its schema up to date.
- *
- * @param changes settings that differ from the environment
- */
+/** @param changes settings that differ from the environment */
 export async function startDatabase(
   supervisor: Supervisor,
   { databaseUrl }: Settings,
@@ -42,8 +38,15 @@ export async function startDatabase(
       : null;
   const found =
     embedded === null ? changes : { ...changes, DATABASE_URL: embedded };
-  await supervisor.run(program("migrate", found));
   return { embedded, changes: found };
+}
+
+/** Brings the schema up to date. */
+export async function migrateDatabase(
+  supervisor: Supervisor,
+  changes: Changes,
+): Promise<void> {
+  await supervisor.run(program("migrate", changes));
 }
 
 /** The programs that stand on the database. */

@@ -1,6 +1,10 @@
 import t from "tap";
 
-import { startDatabase, startServices } from "../server/all-programs.js";
+import {
+  migrateDatabase,
+  startDatabase,
+  startServices,
+} from "../server/all-programs.js";
 import { readSettings, type Settings } from "../server/settings.js";
 import type { Supervisor } from "../server/supervisor.js";
 
@@ -83,6 +87,7 @@ async function startAll(
   changes = {},
 ) {
   const database = await startDatabase(supervisor, settings, changes);
+  await migrateDatabase(supervisor, database.changes);
   return {
     ...database,
     ...(await startServices(supervisor, settings, regions, database.changes)),

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { startDemoWorld } from "../../test/world/demo.js";
 import type { World } from "../../test/world/world.js";
 import { makeHistory } from "../../test/world/history.js";
-import { program, startDatabase, startServices } from "../all-programs.js";
+import {
+  migrateDatabase,
+  program,
+  startDatabase,
+  startServices,
+} from "../all-programs.js";
 import { makeDataDir } from "../data-dir.js";
 import type { Given } from "../command-line.js";
 import { connect, sql } from "../db.js";
@@ -18,19 +23,26 @@ import { UserError } from "../user-error.js";
 import { welcome } from "../welcome.js";
 
 export const help = `Runs everything on this machine against a simulated world: fifteen venues that speak their own protocols on
-loopback, with scripted faults (test/world/demo.txt) and ninety days of history. Its data are in DATA_DIR/demo.`;
+loopback, with scripted faults (test/world/demo.txt) and ninety days of history. Its data are in DATA_DIR/demo.
+With fewer days it is up sooner; a history that is there already stays as it is.`;
 
 export const options = {
+  days: { type: "string", help: "days of history, 1 to 90 (default 90)" },
   part: {
     type: "string",
     help: "run only this part of it, as the demo itself does: world or history",
   },
 } as const;
 
-const parts: Record<string, () => Promise<void>> = { world, history };
+const parts: Record<string, (days: number) => Promise<void>> = {
+  world,
+  history,
+};
 
-export async function run({ values: { part } }: Given): Promise<void> {
-  if (part === undefined) return demo();
+export async function run({ values }: Given): Promise<void> {
+  const { part, days = "90" } = values;
+  const wanted = daysOf(String(days));
+  if (part === undefined) return demo(wanted);
   const chosen = Object.hasOwn(parts, String(part))
     ? parts[String(part)]
     : undefined;
@@ -38,10 +50,18 @@ export async function run({ values: { part } }: Given): Promise<void> {
     throw new UserError(
       `demo --part: expected ${Object.keys(parts).join(" or ")}, got ${String(part)}`,
     );
-  await chosen();
+  await chosen(wanted);
 }
 
-async function demo(): Promise<void> {
+function daysOf(text: string): number {
+  const days = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (days >= 1 && days <= 90) return days;
+  throw new UserError(
+    `demo --days: expected a whole number from 1 to 90, got ${text}`,
+  );
+}
+
+async function demo(days: number): Promise<void> {
   const settings = readSettings();
   if (settings.databaseUrl !== null)
     throw new UserError(
@@ -55,16 +75,22 @@ async function demo(): Promise<void> {
     const supervisor = makeSupervisor({ log });
     life.onClose("programs", supervisor.close);
     const own = { DATA_DIR: dataDir, REGISTRY: registry };
-    await supervisor.start(
-      program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"),
-    );
+    // first of all, because it alone refuses a directory where another demo runs, whose registry the world would replace
     const { embedded, changes } = await startDatabase(
       supervisor,
       settings,
       own,
     );
+    await supervisor.start(
+      program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"),
+    );
+    await migrateDatabase(supervisor, changes);
     await supervisor.run(
-      program(["demo", "--part", "history"], changes, "history"),
+      program(
+        ["demo", "--part", "history", "--days", String(days)],
+        changes,
+        "history",
+      ),
     );
     const services = await startServices(
       supervisor,
@@ -122,8 +148,8 @@ function registryFile({ dataDir }: Settings): string {
   return join(dataDir, "registry.json");
 }
 
-/** Ninety days, once: a demo that is started again goes on where it was. */
-async function history(): Promise<void> {
+/** Once: a demo that is started again goes on where it was. One that was cut off before it was up completes it. */
+async function history(days: number): Promise<void> {
   const settings = readSettings();
   const log = makeLog("history", settings.logLevel);
   await runToEnd(log, async (life) => {
@@ -132,10 +158,10 @@ async function history(): Promise<void> {
       log,
     });
     life.onClose("database connections", pool.close);
-    const [{ empty } = { empty: true }] = await pool.query<{ empty: boolean }>(
-      sql`select not exists (select from sample) as empty`,
+    const [{ wasUp } = { wasUp: false }] = await pool.query<{ wasUp: boolean }>(
+      sql`select exists (select from probe) as "wasUp"`,
     );
-    if (!empty) return log.info("there is a history already");
-    await makeHistory(pool, { days: 90, now: new Date(), log });
+    if (wasUp) return log.info("there is a history already");
+    await makeHistory(pool, { days, now: new Date(), log });
   });
 }

@@ -1,4 +1,8 @@
-import { startDatabase, startServices } from "../all-programs.js";
+import {
+  migrateDatabase,
+  startDatabase,
+  startServices,
+} from "../all-programs.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { loadRegistry } from "../registry.js";
@@ -19,6 +23,7 @@ export async function run(): Promise<void> {
     const supervisor = makeSupervisor({ log });
     life.onClose("programs", supervisor.close);
     const { embedded, changes } = await startDatabase(supervisor, settings);
+    await migrateDatabase(supervisor, changes);
     const services = await startServices(
       supervisor,
       settings,

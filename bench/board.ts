@@ -1,0 +1,98 @@
+/** How long a reader waits for the board, with ninety days behind it. */
+import { createServer } from "node:http";
+import { startWeb } from "../server/api/web.js";
+import { sql } from "../server/db.js";
+import { tick } from "../server/engine/tick.js";
+import { listen } from "../server/listen.js";
+import { makeHistory } from "../test/world/history.js";
+import { spreadOf, timesMs, type Figure } from "./figure.js";
+import { log, openStage, recordLive, type Stage } from "./stage.js";
+
+export async function benchBoard(): Promise<Figure[]> {
+  const stage = await openStage();
+  try {
+    await fill(stage);
+    const { pool, registry } = stage;
+    const web = await startWeb({
+      pool,
+      registry,
+      port: 0,
+      host: "127.0.0.1",
+      rateLimit: 0,
+      trustProxy: [],
+      log,
+    });
+    try {
+      return await measure(stage, `http://127.0.0.1:${web.port}/v1/status`);
+    } finally {
+      await web.close();
+    }
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Ninety days, and a last quarter of an hour at the real cadences. */
+async function fill(stage: Stage) {
+  const now = Date.now();
+  const liveFrom = new Date(now - 15 * 60_000);
+  await makeHistory(stage.pool, { days: 90, now: liveFrom, log });
+  await recordLive(stage, liveFrom, new Date(now));
+  await stage.pool.query(
+    sql`call upkeep.refresh_all(${liveFrom}, ${new Date(now)})`,
+  );
+  await stage.pool.script("analyze");
+}
+
+async function measure({ pool }: Stage, url: string): Promise<Figure[]> {
+  let at = Date.now();
+  const nextTick = () => tick(pool, new Date((at += 10)));
+  await nextTick();
+  const uncached = spreadOf(await timesMs(30, () => read(url), nextTick));
+  const cached = spreadOf(await timesMs(200, () => read(url)));
+  const roundTrip = spreadOf(
+    await timesMs(200, () => pool.query(sql`select 1`)),
+  );
+  const body = await read(url);
+  const bare = spreadOf(await bareTimes(body));
+  const roundTripIs = "a round trip to the database, select 1";
+  const bareIs = "a bare HTTP server with the same bytes";
+  return (["p50", "p95"] as const).flatMap((p): Figure[] => [
+    {
+      what: `/v1/status made anew, ${p}`,
+      value: uncached[p],
+      unit: "ms",
+      floor: { value: roundTrip[p] + bare[p], what: "both of the below" },
+    },
+    {
+      what: `/v1/status within one tick, ${p}`,
+      value: cached[p],
+      unit: "ms",
+      floor: { value: roundTrip[p] + bare[p], what: "both of the below" },
+    },
+    { what: `${roundTripIs}, ${p}`, value: roundTrip[p], unit: "ms" },
+    {
+      what: `${bareIs} (${Math.round(body.length / 1024)} KiB), ${p}`,
+      value: bare[p],
+      unit: "ms",
+    },
+  ]);
+}
+
+async function bareTimes(body: string): Promise<number[]> {
+  const server = createServer((_request, response) => {
+    response.setHeader("Content-Type", "application/json; charset=utf-8");
+    response.end(body);
+  });
+  const port = await listen(server, 0, "127.0.0.1", "PORT");
+  const times = await timesMs(200, () => read(`http://127.0.0.1:${port}`));
+  server.closeAllConnections();
+  server.close();
+  return times;
+}
+
+async function read(url: string): Promise<string> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return response.text();
+}

@@ -1,0 +1,179 @@
+/** How soon the demo shows a measured board, and what it costs to run: against what is promised of it. */
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { packagedFile } from "../server/package.js";
+import { get, readBoard } from "../test/board.js";
+import { freePort } from "../test/free-port.js";
+import { childrenOf } from "../test/processes.js";
+import type { Figure } from "./figure.js";
+
+const run = promisify(execFile);
+
+const promised = { seconds: 60, cores: 1, memoryMiB: 1536 };
+const watchedSeconds = 60;
+/** Of /proc/<pid>/stat; a hundred on every Linux that Node runs on. */
+const ticksPerSecond = 100;
+
+export async function benchDemo(): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
+  try {
+    const installSeconds = await installAndBuild(join(directory, "clone"));
+    const port = await freePort();
+    const begunMs = performance.now();
+    const demo = await startDemo(join(directory, "data"), port);
+    try {
+      const boardSeconds = await secondsToBoard(demo, port, begunMs);
+      return [
+        ...figuresOfStart(installSeconds, boardSeconds),
+        ...(await figuresOfRunning(demo.pid!)),
+      ];
+    } finally {
+      demo.kill("SIGTERM");
+      await once(demo, "exit");
+    }
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** What `make demo` does first, in a clone of what is committed; null where this is no repository. */
+async function installAndBuild(clone: string): Promise<number | null> {
+  const root = packagedFile("");
+  if (!existsSync(join(root, ".git"))) return null;
+  await run("git", ["clone", "--quiet", root, clone]);
+  const begunMs = performance.now();
+  await run("make", ["build"], { cwd: clone });
+  return (performance.now() - begunMs) / 1000;
+}
+
+async function startDemo(dataDir: string, port: number): Promise<ChildProcess> {
+  const ports = {
+    PORT: String(port),
+    HEALTH_PORT: "0",
+    EMBEDDED_PORT: String(await freePort()),
+  };
+  return spawn(
+    process.execPath,
+    ["--enable-source-maps", packagedFile("dist/server/cli.js"), "demo"],
+    {
+      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, ...ports },
+      stdio: "ignore",
+    },
+  );
+}
+
+async function secondsToBoard(
+  demo: ChildProcess,
+  port: number,
+  begunMs: number,
+): Promise<number> {
+  while (!(await isMeasured(`http://localhost:${port}`))) {
+    if (demo.exitCode !== null)
+      throw new Error(`the demo ended with code ${demo.exitCode}`);
+    await sleep(250);
+  }
+  return (performance.now() - begunMs) / 1000;
+}
+
+async function isMeasured(url: string): Promise<boolean> {
+  try {
+    const { venues } = await readBoard(url);
+    const { regions } = await get<{ regions: { reporting: boolean }[] }>(
+      `${url}/v1/regions`,
+    );
+    return (
+      venues.length === 15 &&
+      venues.every(
+        (venue) => venue.state !== "unknown" && venue.measuredDays === 90,
+      ) &&
+      regions.filter(({ reporting }) => reporting).length === 3
+    );
+  } catch {
+    return false; // it does not listen yet
+  }
+}
+
+function figuresOfStart(
+  installSeconds: number | null,
+  boardSeconds: number,
+): Figure[] {
+  const floor = {
+    value: promised.seconds,
+    what: "promised, with a warm package cache",
+  };
+  const start: Figure = {
+    what: "demo: start to the first measured board",
+    value: boardSeconds,
+    unit: "s",
+  };
+  if (installSeconds === null) return [{ ...start, floor }];
+  return [
+    {
+      what: "demo: make build in a clean clone",
+      value: installSeconds,
+      unit: "s",
+    },
+    start,
+    {
+      what: "demo: both",
+      value: installSeconds + boardSeconds,
+      unit: "s",
+      floor,
+    },
+  ];
+}
+
+async function figuresOfRunning(pid: number): Promise<Figure[]> {
+  if (process.platform !== "linux") {
+    console.log("demo: processor and memory are read from /proc: Linux only\n");
+    return [];
+  }
+  const before = usageOf(pid);
+  const begunMs = performance.now();
+  let mostMiB = 0;
+  while (performance.now() - begunMs < watchedSeconds * 1000) {
+    await sleep(1000);
+    mostMiB = Math.max(mostMiB, usageOf(pid).memoryMiB);
+  }
+  const cpuSeconds = usageOf(pid).cpuSeconds - before.cpuSeconds;
+  const seconds = (performance.now() - begunMs) / 1000;
+  return [
+    {
+      what: `demo: processor, mean of ${watchedSeconds} s`,
+      value: cpuSeconds / seconds,
+      unit: "cores",
+      floor: { value: promised.cores, what: "promised" },
+    },
+    {
+      what: "demo: memory, peak of the sum of all",
+      value: mostMiB,
+      unit: "MiB",
+      floor: { value: promised.memoryMiB, what: "promised" },
+    },
+  ];
+}
+
+/** Of the demo and its programs. Pages that they share are counted for each: the truth is a little less. */
+function usageOf(pid: number): { cpuSeconds: number; memoryMiB: number } {
+  const pids = [pid, ...childrenOf(pid).map((child) => child.pid)];
+  const usages = pids.map((one) => {
+    const stat = readFileSync(`/proc/${one}/stat`, "utf8");
+    // fields from the third on: the name before it may hold spaces
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const status = readFileSync(`/proc/${one}/status`, "utf8");
+    return {
+      cpuSeconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond,
+      memoryMiB: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024,
+    };
+  });
+  return {
+    cpuSeconds: usages.reduce((sum, usage) => sum + usage.cpuSeconds, 0),
+    memoryMiB: usages.reduce((sum, usage) => sum + usage.memoryMiB, 0),
+  };
+}

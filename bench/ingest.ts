@@ -1,0 +1,110 @@
+/** How quickly samples get in, against the quickest insert of the same columns into the same table. */
+import { type Pool, sql } from "../server/db.js";
+import { version } from "../server/package.js";
+import { recordSamples } from "../server/record-samples.js";
+import { componentsOf } from "../server/registry.js";
+import type { Sample } from "../server/sample.js";
+import { spreadOf, type Figure } from "./figure.js";
+import { goodSample, openStage, type Stage } from "./stage.js";
+
+/** A probe's usual batch of a second, and a full one. */
+const batchSizes = [15, 500];
+const rounds = 40;
+
+export async function benchIngest(): Promise<Figure[]> {
+  const stage = await openStage();
+  try {
+    const figures: Figure[] = [];
+    for (const size of batchSizes) figures.push(await measure(stage, size));
+    return figures;
+  } finally {
+    await stage.close();
+  }
+}
+
+/** By turns, so that what else goes on in the machine falls on both alike. */
+async function measure(stage: Stage, size: number): Promise<Figure> {
+  const { pool } = stage;
+  const nextBatch = batches(stage, size);
+  const plainInsert = await plainInserter(pool);
+  const identity = { region: "us-east", version, startedAt: new Date() };
+  const [ours, plain]: [number[], number[]] = [[], []];
+  for (let i = 0; i < rounds; i += 1) {
+    const [one, other] = [nextBatch(), nextBatch()];
+    ours.push(await tookMs(() => recordSamples(pool, identity, 0, one)));
+    plain.push(await tookMs(() => plainInsert(other)));
+  }
+  const perSecond = (times: number[]) => (size * 1000) / spreadOf(times).p50;
+  return {
+    what: `record_samples, batches of ${size}`,
+    value: perSecond(ours),
+    unit: "rows/s",
+    floor: {
+      value: perSecond(plain),
+      what: "insert … select from unnest, ids known, nothing checked",
+    },
+  };
+}
+
+/** No two of their samples have a key in common. */
+function batches({ registry }: Stage, size: number): () => Sample[] {
+  const keys = registry.venues.flatMap((venue) =>
+    componentsOf(venue).map(({ id }) => [venue.id, id] as const),
+  );
+  let atMs = Date.now() - 30 * 60_000 + size * 100;
+  return () => {
+    atMs += 1000;
+    return Array.from({ length: size }, (_, i) => {
+      const [venue, component] = keys[i % keys.length]!;
+      const slotAt = new Date(atMs + Math.floor(i / keys.length));
+      return goodSample(venue, component, slotAt);
+    });
+  };
+}
+
+async function plainInserter(pool: Pool) {
+  const ids = await pool.query<{ name: string; id: number }>(sql`
+    select v.venue || ' ' || c.component as name, c.component_id as id
+    from component c join venue v using (venue_id)
+  `);
+  const idOf = new Map(ids.map(({ name, id }) => [name, id]));
+  const [region] = await pool.query<{ id: number }>(
+    sql`select region_id as id from region where region = 'eu-central'`,
+  );
+  return async (samples: readonly Sample[]) => {
+    const column = <Value>(of: (sample: Sample) => Value) => samples.map(of);
+    await pool.text(insertText, [
+      column(({ slotAt }) => slotAt),
+      column(({ venue, component }) => idOf.get(`${venue} ${component}`)),
+      column(() => region!.id),
+      column(({ good }) => good),
+      column(({ fault }) => fault),
+      column(({ latencyUs }) => latencyUs),
+      column(({ dnsUs }) => dnsUs),
+      column(({ connectUs }) => connectUs),
+      column(({ tlsUs }) => tlsUs),
+      column(({ firstByteUs }) => firstByteUs),
+      column(({ httpStatus }) => httpStatus),
+      column(({ head }) => head),
+      column(({ messages }) => messages),
+      column(({ quietMs }) => quietMs),
+      column(({ eventAgeMs }) => eventAgeMs),
+    ]);
+  };
+}
+
+const insertText = `
+  insert into sample (
+    ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us, http_status, head,
+    messages, quiet_ms, event_age_ms
+  )
+  select * from unnest(
+    $1::timestamptz[], $2::int[], $3::smallint[], $4::bool[], $5::fault[], $6::int[], $7::int[], $8::int[], $9::int[],
+    $10::int[], $11::smallint[], $12::bigint[], $13::int[], $14::int[], $15::int[]
+  )`;
+
+async function tookMs(run: () => Promise<unknown>): Promise<number> {
+  const begunMs = performance.now();
+  await run();
+  return performance.now() - begunMs;
+}

@@ -1,0 +1,33 @@
+/**
+ * `make bench`: every benchmark, or those that are named as arguments. Each figure stands beside its floor, which was
+ * measured in the same run on the same machine: the ratio is what compares from one machine to another.
+ */
+import { cpus, loadavg } from "node:os";
+import { benchBoard } from "./board.js";
+import { benchDemo } from "./demo.js";
+import { printFigures, type Figure } from "./figure.js";
+import { benchIngest } from "./ingest.js";
+import { benchTick } from "./tick.js";
+
+const benches: Record<string, () => Promise<Figure[]>> = {
+  ingest: benchIngest,
+  tick: benchTick,
+  board: benchBoard,
+  demo: benchDemo,
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  console.error(
+    `there is no benchmark ${unknown.join(", ")}, there are ${Object.keys(benches).join(", ")}`,
+  );
+  process.exit(2);
+}
+
+console.log(
+  `Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)} before the start\n`,
+);
+for (const [name, bench] of Object.entries(benches))
+  if (names.length === 0 || names.includes(name))
+    printFigures(name, await bench());

@@ -1,0 +1,104 @@
+/** What the benchmarks of the database stand on: the embedded one in a process of its own, at this build's schema. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { openPool, type Pool } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
+import { packagedFile, version } from "../server/package.js";
+import { recordSamples } from "../server/record-samples.js";
+import {
+  componentsOf,
+  loadRegistry,
+  type Registry,
+} from "../server/registry.js";
+import type { Sample } from "../server/sample.js";
+
+export const log = makeLog("bench", "warn");
+
+export interface Stage {
+  registry: Registry;
+  pool: Pool;
+  close: () => Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
+  const host = spawn(
+    process.execPath,
+    [packagedFile("dist/test/embedded-process.js"), directory],
+    { stdio: ["ignore", "pipe", "ignore"] },
+  );
+  const exited = once(host, "exit");
+  const [url] = (await once(createInterface(host.stdout), "line")) as [string];
+  // one connection: on the embedded database several only take turns
+  const pool = openPool(url, { applicationName: "bench", log, max: 1 });
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  await migrate(pool, registry, log);
+  return {
+    registry,
+    pool,
+    async close() {
+      await pool.close();
+      host.kill("SIGTERM");
+      await exited;
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+/** Good samples of every component from every region, at their cadences. */
+export async function recordLive(
+  { pool, registry }: Stage,
+  from: Date,
+  to: Date,
+): Promise<void> {
+  const startedAt = from;
+  for (const { id: region } of registry.regions) {
+    const samples = samplesOf(registry, from, to);
+    for (let i = 0; i < samples.length; i += 500)
+      await recordSamples(
+        pool,
+        { region, version, startedAt },
+        0,
+        samples.slice(i, i + 500),
+      );
+  }
+}
+
+function samplesOf({ venues }: Registry, from: Date, to: Date): Sample[] {
+  const samples: Sample[] = [];
+  for (const venue of venues)
+    for (const { id, cadenceMs } of componentsOf(venue))
+      for (let at = +from; at < +to; at += cadenceMs)
+        samples.push(goodSample(venue.id, id, new Date(at)));
+  return samples;
+}
+
+export function goodSample(
+  venue: string,
+  component: string,
+  slotAt: Date,
+): Sample {
+  const isRest = component.startsWith("rest:");
+  return {
+    venue,
+    component,
+    slotAt,
+    good: true,
+    fault: null,
+    latencyUs: isRest ? 50_000 + Math.floor(Math.random() * 50_000) : null,
+    dnsUs: null,
+    connectUs: null,
+    tlsUs: null,
+    firstByteUs: isRest ? 45_000 : null,
+    httpStatus: isRest ? 200 : null,
+    head: null,
+    messages: isRest ? null : 40,
+    quietMs: isRest ? null : 900,
+    eventAgeMs: isRest ? null : 60,
+  };
+}

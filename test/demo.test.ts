@@ -1,0 +1,205 @@
+/** `venuewatch demo` as a user runs it: real processes, killed, stopped and started again on one directory. */
+import pg from "pg";
+import t, { type Test } from "tap";
+import { packagedFile } from "../server/package.js";
+import { get, readBoard, readIncidents, type Board } from "./board.js";
+import { freePort } from "./free-port.js";
+import { childrenOf, isAlive } from "./processes.js";
+import { runCli, type Script } from "./run-script.js";
+import { until } from "./until.js";
+
+/** Of history: enough for a past incident, and made in seconds. */
+const days = 3;
+
+interface Demo {
+  script: Script;
+  /** Address of the web program. */
+  url: string;
+  databaseUrl: string;
+}
+
+type Env = Record<string, string>;
+
+void t.test("the demo, from its first start to its second", async (t) => {
+  const env = {
+    DATA_DIR: t.testdir({}),
+    PORT: String(await freePort()),
+    HEALTH_PORT: "0",
+    EMBEDDED_PORT: String(await freePort()),
+  };
+  await t.test("cut off in its first start", (t) => cutOff(t, env));
+  const demo = await start(t, env, "first");
+  await t.test("the board", (t) => boardIsMeasured(t, demo));
+  await t.test("the database", (t) => samplesArriveAndRollUp(t, demo));
+  await t.test("a second demo", (t) => secondIsRefused(t, demo, env));
+  await t.test("programs that are killed", (t) => killedOnesComeBack(t, demo));
+  await t.test("SIGTERM", (t) => stopsInReverse(t, demo));
+  const again = await start(t, env, "second");
+  await t.test("the history", (t) => historyIsStillThere(t, again));
+  again.script.kill("SIGTERM");
+  t.equal(await again.script.ended, 0);
+});
+
+/** What it leaves must not pass for a finished history: the start after it completes it. */
+async function cutOff(t: Test, env: Env) {
+  const script = startDemo(t, env);
+  await script.saw("the schema is current");
+  const client = new pg.Client(
+    `postgres://postgres@127.0.0.1:${env["EMBEDDED_PORT"]}/template1`,
+  );
+  await client.connect();
+  await soon(async () => {
+    const { rows } = await client.query<{ begun: boolean }>(
+      "select exists (select from sample) as begun",
+    );
+    return rows[0]!.begun;
+  });
+  await client.end();
+  t.notMatch(script.output(), "made a history", "it is under way");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+}
+
+async function start(t: Test, env: Env, which: string): Promise<Demo> {
+  const begunMs = performance.now();
+  const script = startDemo(t, env);
+  await script.saw("Ctrl-C stops it");
+  const seconds = (performance.now() - begunMs) / 1000;
+  t.comment(`${which} start: ${seconds.toFixed(1)} s to the welcome`);
+  const [, databaseUrl = ""] = /psql "([^"]+)"/.exec(script.output()) ?? [];
+  t.match(script.output(), `http://localhost:${env["PORT"]}/v1/status`);
+  t.match(databaseUrl, `:${env["EMBEDDED_PORT"]}/`);
+  return { script, databaseUrl, url: `http://localhost:${env["PORT"]}` };
+}
+
+function startDemo(t: Test, env: Env): Script {
+  return runCli(t, ["demo", "--days", String(days)], env);
+}
+
+async function boardIsMeasured(t: Test, { url }: Demo) {
+  await soon(async () => isMeasured(await readBoard(url)));
+  const { summary, venues } = await readBoard(url);
+  t.match(summary, { venues: 15, regions: 3 });
+  for (const { id, measuredDays } of venues) t.equal(measuredDays, days, id);
+  const past = await readIncidents(url);
+  t.ok(
+    past.some(({ status }) => status === "closed"),
+    "a past incident",
+  );
+  await soon(async () => {
+    const { ready } = await get<{ ready: boolean }>(`${url}/readyz`);
+    return ready;
+  });
+}
+
+function isMeasured({ venues }: Board): boolean {
+  return (
+    venues.length === 15 && venues.every(({ state }) => state !== "unknown")
+  );
+}
+
+/** By the names that a user of psql would type. */
+async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const newest = async (column: string, table: string) => {
+    const { rows } = await client.query<{ at: Date }>(
+      `select max(${column}) as at from ${table}`,
+    );
+    return rows[0]!.at;
+  };
+  const before = await newest("ts", "sample");
+  await soon(async () => (await newest("ts", "sample")) > before);
+  for (const table of ["sample_minute", "component_minute", "venue_minute"])
+    await soon(async () => +(await newest("minute", table)) > +before - 60_000);
+  const today = new Date(before).setUTCHours(0, 0, 0, 0);
+  t.equal(+(await newest("day", "venue_day")), today);
+  await client.end();
+}
+
+async function secondIsRefused(t: Test, { url }: Demo, env: Env) {
+  const ports = { PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" };
+  const second = startDemo(t, { ...env, ...ports });
+  t.equal(await second.ended, 2);
+  const last = second.output().trim().split("\n").at(-1);
+  t.match(
+    last,
+    /^venuewatch: .*The data directory \S+ is in use by process \d+: stop/i,
+  );
+  await get(`${url}/readyz`);
+}
+
+async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
+  for (const program of ["probe", "core", "web", "database"]) {
+    const seenBefore = script.output().length;
+    const [pid] = programsOf(script, program);
+    process.kill(pid!, "SIGKILL");
+    const since = () => script.output().slice(seenBefore);
+    const name = program === "probe" ? "probe [a-z-]+" : program;
+    const told = new RegExp(
+      `ended unasked.* program="?${name}"? .*signal=SIGKILL`,
+    );
+    const ready = new RegExp(` info ${name}: ready `);
+    await soon(() => told.test(since()) && ready.test(since()));
+    t.pass(`${program} is up again`);
+  }
+  const killedAt = new Date();
+  await soon(async () => {
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    const { rows } = await client.query<{ regions: number }>(
+      `select count(distinct region_id)::int as regions from sample where good and ts > $1`,
+      [killedAt],
+    );
+    await client.end();
+    return rows[0]!.regions === 3;
+  });
+  const { generatedAt } = await get<{ generatedAt: string }>(
+    `${url}/v1/regions`,
+  );
+  await soon(async () => {
+    const page = await get<{ generatedAt: string }>(`${url}/v1/regions`);
+    return page.generatedAt > generatedAt;
+  });
+  await soon(async () => isMeasured(await readBoard(url)));
+}
+
+async function stopsInReverse(t: Test, { script }: Demo) {
+  const pids = programsOf(script, "");
+  t.equal(pids.length, 7, "database, world, core, web and three probes");
+  const seenBefore = script.output().length;
+  const begunMs = performance.now();
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  const seconds = (performance.now() - begunMs) / 1000;
+  t.ok(seconds < 10, `stopped within ${seconds.toFixed(1)} s`);
+  const stopping = script
+    .output()
+    .slice(seenBefore)
+    .matchAll(/ info ([a-z]+)[^:]*: stopping signal=SIGTERM/g);
+  t.same(
+    [...stopping].map(([, program]) => program),
+    ["demo", "probe", "probe", "probe", "web", "core", "world", "database"],
+  );
+  t.same(pids.filter(isAlive), [], "no process is left");
+}
+
+async function historyIsStillThere(t: Test, { script, url }: Demo) {
+  t.match(script.output(), "there is a history already");
+  await soon(async () => isMeasured(await readBoard(url)));
+  for (const { id, measuredDays } of (await readBoard(url)).venues)
+    t.equal(measuredDays, days, id);
+  t.ok((await readIncidents(url)).length > 0);
+}
+
+/** Process ids of the demo's children; `""` for all of them. */
+function programsOf({ pid }: Script, command: string): number[] {
+  const cli = packagedFile("dist/server/cli.js");
+  return childrenOf(pid)
+    .filter(({ args }) => args.includes(`${cli} ${command}`))
+    .map((child) => child.pid);
+}
+
+function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
+  return until(condition, 60_000, 200);
+}
