@@ -108,13 +108,15 @@ function isMalformedRequest(error: unknown): boolean {
 
 /**
  * Classes 08 (connection), 28 (it refuses us), 53 (it lacks something) and 57 (it stopped us: shutdown, start-up, a
- * statement that took too long), no such database, a replica's conflict with recovery, and whatever the socket says.
+ * statement that took too long), no such database, a replica's conflict with recovery, a deadlock with a migration, and
+ * whatever the socket says.
  */
 function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return (
-    /^((08(?!P01)|28|53|57)...|3D000|40001)$/.test(code) ||
+    /^((08(?!P01)|28|53|57)...|3D000|40001|40P01)$/.test(code) ||
+    isMigrating(error, code) ||
     /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/.test(
       code,
     ) ||
@@ -123,6 +125,14 @@ function isDatabaseAway(error: unknown): boolean {
     error.message === "Query read timeout" ||
     error.message.startsWith("timeout exceeded when trying to connect") ||
     error.message.startsWith("Connection terminated due to connection timeout")
+  );
+}
+
+/** A migration makes views and functions anew. What was planned over the old ones then fails, once. */
+function isMigrating({ message }: Error, code: string): boolean {
+  return (
+    code === "XX000" &&
+    /^(cache lookup failed|could not open relation)/.test(message)
   );
 }
 
