@@ -41,16 +41,19 @@ async function schemaCheck(pool: Pool) {
   return { ok: true, detail: "current" };
 }
 
+interface EngineClock {
+  ticked_at: Date | null;
+  fresh: boolean;
+  ahead: boolean;
+}
+
 async function engineCheck(pool: Pool) {
-  const [clock] = await pool.file<{ ticked_at: Date | null; fresh: boolean }>(
-    "readiness",
-  );
+  const [clock] = await pool.file<EngineClock>("readiness");
   const ticked = clock?.ticked_at?.toISOString();
   if (!clock || !ticked) return { ok: false, detail: "has never ticked" };
-  return {
-    ok: clock.fresh,
-    detail: clock.fresh
-      ? `last tick ${ticked}`
-      : `silent since ${ticked}: every state reads unknown`,
-  };
+  if (clock.fresh) return { ok: true, detail: `last tick ${ticked}` };
+  const detail = clock.ahead
+    ? `its last tick ${ticked} is ahead of the database's clock, and until then it decides nothing: every state reads unknown`
+    : `silent since ${ticked}: every state reads unknown`;
+  return { ok: false, detail };
 }

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import t, { type Test } from "tap";
 import { openPool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry } from "../server/registry.js";
 import { type Api, serve } from "./api.js";
@@ -47,6 +48,9 @@ void t.test("faults around the API", async (t) => {
   const database = await migratedDatabase(t);
   await t.test("the engine is silent", (t) => engineIsSilent(t, database));
   await t.test("the database is away", (t) => databaseIsAway(t, database));
+  await t.test("a migration is under way", (t) =>
+    migrationUnderWay(t, database),
+  );
   await t.test("clients that vanish, or never come to the point", (t) =>
     clientsVanish(t, database),
   );
@@ -152,6 +156,38 @@ async function engineIsSilent(
   });
   await decide(pool);
   t.match(await engine(), { ready: true, checks: { engine: { ok: true } } });
+
+  await pool.script(
+    "update engine_clock set ticked_at = now() + interval '1 h'",
+  );
+  t.match(await engine(), {
+    ready: false,
+    checks: { engine: { detail: /ahead of the database's clock/ } },
+  });
+  const { body } = await api.ask<{ summary: { state: string } }>("/v1/status");
+  t.equal(body.summary.state, "unknown", "a clock that went back is no life");
+  await pool.script("delete from engine_clock");
+}
+
+/** A deployment migrates under the running web: definitions are made anew, and readers at most wait. */
+async function migrationUnderWay(
+  t: Test,
+  { pool, registry }: TestDatabase,
+): Promise<void> {
+  const api = await serve(t, { pool, registry });
+  let migrating = true;
+  const statuses = new Set<number>();
+  const readers = [1, 2, 3].map(async () => {
+    while (migrating)
+      for (const path of dataRoutes.slice(0, 4))
+        statuses.add((await api.ask(path)).status);
+  });
+  for (let i = 0; i < 3; i++)
+    await migrate(pool, registry, makeLog("test", "error"));
+  migrating = false;
+  await Promise.all(readers);
+  t.ok(statuses.has(200));
+  t.notOk(statuses.has(500), "never a fault of ours");
 }
 
 async function clientsVanish(

@@ -32,9 +32,10 @@ export function makeSnapshots(pool: Pick<Pool, "file">, keptBodies: number) {
     key: string,
     file: string,
     values: readonly unknown[],
+    holdMs: number,
   ): Promise<Snapshot | null> {
     const before = kept.get(key);
-    if (before && (await isCurrent(before))) {
+    if (before && (await isCurrent(before, holdMs))) {
       keep(key, before);
       return before;
     }
@@ -46,9 +47,13 @@ export function makeSnapshots(pool: Pick<Pool, "file">, keptBodies: number) {
     return made;
   }
 
-  async function isCurrent({ generatedAt }: Snapshot): Promise<boolean> {
+  async function isCurrent(
+    { generatedAt }: Snapshot,
+    holdMs: number,
+  ): Promise<boolean> {
     const [now] = await clock();
-    return +now!.generated_at === +generatedAt;
+    const ageMs = +now!.generated_at - +generatedAt;
+    return ageMs >= 0 && ageMs <= holdMs;
   }
 
   function keep(key: string, snapshot: Snapshot): void {
@@ -61,17 +66,21 @@ export function makeSnapshots(pool: Pick<Pool, "file">, keptBodies: number) {
    * @param file of `sql/queries`, giving one row `{generated_at, body}`, or none
    * @param parameters what the body depends on, already checked: they are the key
    * @param values of the statement
+   * @param holdMs how long a body may be shown beyond its tick; it says itself of which instant it is
    * @returns null when the statement gave no row
    */
   return function snapshot(
     file: string,
     parameters: readonly unknown[],
     values: readonly unknown[],
+    holdMs = 0,
   ): Promise<Snapshot | null> {
     const key = JSON.stringify([file, parameters]);
     let asked = underWay.get(key);
     if (!asked) {
-      asked = current(key, file, values).finally(() => underWay.delete(key));
+      asked = current(key, file, values, holdMs).finally(() =>
+        underWay.delete(key),
+      );
       underWay.set(key, asked);
     }
     return asked;

@@ -71,7 +71,7 @@ export const rules = [
     value: 60_000,
     unit: "ms",
     reason:
-      "An incident closes after a minute without bad evidence, so that a short good spell within an outage does not end it.",
+      "An incident closes after its component was confirmed operational for a minute on end, so that a short good spell within an outage does not end it.",
   },
 ] as const satisfies Rule[];
 

@@ -24,8 +24,24 @@ export interface Chore {
   run: (at: Date) => Promise<void>;
 }
 
-/** What need not be done at every tick, in the order that upkeep.sql explains. */
+/**
+ * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late was
+ * rolled up, and not while that fails.
+ */
 export function upkeepChores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
+  let lateRolledUp = false;
+
+  async function rollUpLate(at: Date): Promise<void> {
+    lateRolledUp = false;
+    await pool.query(sql`call upkeep.refresh_late(${at})`);
+    lateRolledUp = true;
+  }
+
+  async function dropOld(at: Date): Promise<void> {
+    if (lateRolledUp) return retain(pool, log, at);
+    log.warn("nothing old is dropped before late samples are rolled up");
+  }
+
   return [
     {
       name: "rolling up the hour and the day that run",
@@ -37,9 +53,7 @@ export function upkeepChores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
     {
       name: "rolling up late samples",
       everyMs: pace.lateMs,
-      run: async (at) => {
-        await pool.query(sql`call upkeep.refresh_late(${at})`);
-      },
+      run: rollUpLate,
     },
     {
       name: "compressing",
@@ -49,7 +63,7 @@ export function upkeepChores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
     {
       name: "dropping old chunks",
       everyMs: pace.retainMs,
-      run: (at) => retain(pool, log, at),
+      run: dropOld,
     },
     { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuum(pool) },
   ];

@@ -36,7 +36,8 @@ begin atomic
     case
       when c.outage >= c.quorum then 'outage'
       when c.bad >= c.quorum then 'degraded'
-      -- without one region that sees it well, bad votes short of a quorum are no proof of health
+      -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed
+      when c.operational + c.bad < c.quorum then 'unknown'
       when c.operational = 0 then 'unknown'
       else 'operational'
     end::state

@@ -144,8 +144,28 @@ begin atomic
   select coalesce(array_agg(f.slug order by f.slug), '{}') from followed f where f.escalated_at = at;
 end;
 
--- An incident closes when its component has been confirmed operational for the whole recovery hold. Lack of evidence
--- closes nothing. Nor does a component that is no longer watched stay open for ever.
+-- Which regions saw this incident, at its opening or its escalation?
+create function engine.witnesses(evidence jsonb) returns text[]
+language sql immutable
+begin atomic
+  select coalesce(array_agg(distinct vote ->> 'region'), '{}')
+  from jsonb_array_elements((evidence -> 'opening' -> 'votes') || coalesce(evidence -> 'escalation' -> 'votes', '[]')) vote
+  where vote ->> 'vote' in ('degraded', 'outage');
+end;
+
+-- Does a region that saw this incident see its end? When none of them is in the registry any more, nobody can.
+create function engine.seen_to_end(of_component integer, evidence jsonb) returns boolean
+language sql stable
+begin atomic
+  select bool_or(s.state = 'operational') is not false
+  from region g
+  left join region_state s on s.region_id = g.region_id and s.component_id = of_component
+  where g.published and g.region = any (engine.witnesses(evidence));
+end;
+
+-- An incident closes when its component has been confirmed operational for the whole recovery hold, and a region that
+-- saw it bad sees it well. Lack of evidence closes nothing: regions that fell silent in the middle of an outage have not
+-- seen it end. Nor does a component that is no longer watched stay open for ever.
 create function engine.close_incidents(at timestamptz, r engine.rules) returns text[]
 language sql
 begin atomic
@@ -162,7 +182,11 @@ begin atomic
     where c.component_id = i.component_id
       and i.closed_at is null and i.retracted_at is null
       and (
-        (s.state = 'operational' and s.since <= at - engine.ms(r.recovery_hold_ms))
+        (
+          s.state = 'operational'
+          and s.since <= at - engine.ms(r.recovery_hold_ms)
+          and engine.seen_to_end(i.component_id, i.evidence)
+        )
         or not (c.published and v.published)
       )
     returning i.slug

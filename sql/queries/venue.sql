@@ -35,12 +35,12 @@ components as materialized (
   join api.component_state s using (component_id)
   left join api.region_state g on g.component_id = c.component_id and g.region_id = (select region_id from selected)
 ),
--- raw samples of the selected region in the window: what the chart and the two tables are exact over
+-- raw REST samples of the selected region in the window: what the chart and the endpoints are exact over
 raw as materialized (
-  select s.*
+  select s.component_id, s.ts, s.good, s.latency_us, s.head
   from sample s, snapshot w
   -- as an array, so that the index is entered by the series; joined, all series of the day would be read
-  where s.component_id = any (array(select component_id from components))
+  where s.component_id = any (array(select component_id from components where kind = 'rest'))
     and s.region_id = (select region_id from selected)
     and s.ts > w.from_at and s.ts <= w.generated_at
     and s.ts > $4::timestamptz
@@ -66,9 +66,8 @@ points as (
       percentile_cont(0.5) within group (order by r.latency_us) as p50_us,
       percentile_cont(0.95) within group (order by r.latency_us) as p95_us
     from raw r
-    join components c using (component_id)
     cross join snapshot w
-    where c.kind = 'rest' and r.good
+    where r.good
     group by 1
   ) m using (at)
 ),
@@ -78,12 +77,32 @@ measured as (
     count(*)::int as samples,
     (count(*) filter (where r.good))::int as good,
     percentile_cont(0.5) within group (order by r.latency_us) filter (where r.good) as p50_us,
-    percentile_cont(0.95) within group (order by r.latency_us) filter (where r.good) as p95_us,
-    sum(r.messages) as messages,
-    max(r.quiet_ms) as quiet_ms,
-    (array_agg(r.event_age_ms order by r.ts desc))[1] as event_age_ms
+    percentile_cont(0.95) within group (order by r.latency_us) filter (where r.good) as p95_us
   from raw r
   group by r.component_id
+),
+heard as (
+  select
+    s.component_id,
+    count(*)::int as samples,
+    (count(*) filter (where s.good))::int as good,
+    sum(s.messages) as messages,
+    max(s.quiet_ms) as quiet_ms
+  from sample s, snapshot w
+  where s.component_id = any (array(select component_id from components where kind = 'ws'))
+    and s.region_id = (select region_id from selected)
+    and s.ts > w.from_at and s.ts <= w.generated_at
+    and s.ts > $4::timestamptz
+  group by s.component_id
+),
+newest_events as (
+  select distinct on (s.component_id) s.component_id, s.event_age_ms
+  from sample s, snapshot w
+  where s.component_id = any (array(select component_id from components where kind = 'ws'))
+    and s.region_id = (select region_id from selected)
+    and s.ts > w.generated_at - interval '10 minutes' and s.ts <= w.generated_at
+    and s.ts > now() - interval '1 hour'
+  order by s.component_id, s.ts desc
 ),
 -- the freshest head that our own fleet saw of this chain from this region; not the true head of the chain
 freshest as (
@@ -155,7 +174,7 @@ streams as (
         'goodPct', trunc(100.0 * m.good / nullif(m.samples, 0), 3),
         'messagesPerMinute', round(m.messages * 60000.0 / nullif(m.samples::bigint * c.cadence_ms, 0), 1),
         'longestQuietMs', m.quiet_ms,
-        'eventAgeMs', m.event_age_ms,
+        'eventAgeMs', e.event_age_ms,
         'stallAfterMs', c.stall_after_ms,
         'newestAt', api.iso(c.newest_at),
         'newestFault', c.newest_fault
@@ -165,7 +184,8 @@ streams as (
     '[]'
   ) as rows
   from components c
-  left join measured m using (component_id)
+  left join heard m using (component_id)
+  left join newest_events e using (component_id)
   where c.kind = 'ws'
 ),
 -- Every region at once, over the same window, by the exact percentiles of its hours: raw of all regions would cost

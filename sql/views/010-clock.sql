@@ -11,7 +11,10 @@ select
   (case when c.fresh then e.ticked_at else now() end at time zone 'UTC')::date as today
 from (select) one
 left join engine_clock e on true
-cross join lateral (select coalesce(e.ticked_at > now() - interval '5 minutes', false) as fresh) c;
+cross join lateral (
+  -- a tick from the future is no sign of life: this clock, or the engine's, went back, and it decides nothing meanwhile
+  select coalesce(e.ticked_at > now() - interval '5 minutes' and e.ticked_at < now() + interval '1 minute', false) as fresh
+) c;
 
 -- Times as the API writes them: UTC, milliseconds, Z.
 create function api.iso(at timestamptz) returns text

@@ -26,7 +26,7 @@ select
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case
     when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
-    else coalesce(k.ticked_at + interval '5 minutes', k.generated_at)
+    else least(k.ticked_at + interval '5 minutes', k.generated_at)
   end as since
 from api.component c
 cross join api.clock k
@@ -62,7 +62,7 @@ select
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case
     when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
-    else coalesce(k.ticked_at + interval '5 minutes', k.generated_at)
+    else least(k.ticked_at + interval '5 minutes', k.generated_at)
   end as since
 from venue v
 cross join api.clock k
@@ -86,8 +86,8 @@ select
   g.region,
   g.name,
   g.position,
-  coalesce(newest.ts > k.generated_at - interval '1 minute', false) as reporting,
-  newest.ts as newest_at,
+  recent.ts is not null as reporting,
+  coalesce(recent.ts, known.ts) as newest_at,
   coalesce(shipped.samples, 0) as samples_last_hour,
   coalesce(shipped.good, 0) as good_last_hour,
   p.version as probe_version,
@@ -98,13 +98,19 @@ from region g
 cross join api.clock k
 left join probe p using (region_id)
 left join (
+  -- one minute of raw is quick to read, and true without an engine too
   select s.region_id, max(s.ts) as ts
   from sample s, api.clock k
-  where s.ts > k.generated_at - interval '1 hour'
+  where s.ts > k.generated_at - interval '1 minute' and s.ts <= k.generated_at
     -- for the planner, which leaves out chunks by now() alone
-    and s.ts > now() - interval '2 hours' and s.ts <= k.generated_at
+    and s.ts > now() - interval '10 minutes'
   group by s.region_id
-) newest using (region_id)
+) recent using (region_id)
+left join (
+  select s.region_id, max(s.newest_at) as ts
+  from region_state s
+  group by s.region_id
+) known using (region_id)
 left join (
   select m.region_id, sum(m.samples)::int as samples, sum(m.good)::int as good
   from sample_minute m, api.clock k

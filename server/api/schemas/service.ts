@@ -19,7 +19,7 @@ export const regionsResponse = object("The fleet of probes.", {
       id: text("Region id."),
       name: text("Name."),
       reporting: flag("Whether it shipped a sample within the last minute."),
-      newestAt: orNull(instant("Slot of its newest sample of the last hour.")),
+      newestAt: orNull(instant("Slot of its newest sample.")),
       samplesLastHour: integer("Samples shipped."),
       goodPctLastHour: orNull(percent("Share of them that were good.")),
       probeVersion: orNull(text("Build of the probe.")),
