@@ -88,7 +88,8 @@ void t.test("the board and a venue's page", async (t) => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => api.ask("/v1/status")),
       );
-      t.strictSame(asked, ["status"], "twenty at once cost one");
+      const boards = asked.filter((file) => file === "status");
+      t.equal(boards.length, 1, "twenty at once cost one");
       t.equal(new Set(answers.map(({ text }) => text)).size, 1);
 
       asked.length = 0;
