@@ -9,6 +9,7 @@ import type { ServerResponse } from "node:http";
 import { listen } from "./listen.js";
 import type { Log } from "./log.js";
 import { version } from "./package.js";
+import { singleFlight } from "./single-flight.js";
 import { stackOf } from "./user-error.js";
 
 export type Service = "core" | "web" | "probe";
@@ -46,8 +47,12 @@ export interface HealthOptions {
 /** A check that hangs is an answer too, and whoever asks does not wait for long. */
 const readyWithinMs = 5_000;
 
-/** The small server of a program that has no other. Its port is `HEALTH_PORT`. */
-export async function startHealth(options: HealthOptions) {
+/**
+ * The small server of a program that has no other. Its port is `HEALTH_PORT`. However many ask at once, one check is
+ * made for them.
+ */
+export async function startHealth(given: HealthOptions) {
+  const options = { ...given, ready: singleFlight(given.ready) };
   const server = createServer((request, response) => {
     void answer(options, request, response);
   });

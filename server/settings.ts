@@ -111,7 +111,7 @@ export const settingTable = [
   {
     name: "BASE_URL",
     default: "`http://localhost:PORT`",
-    meaning: "public address of the API, as links in answers show it",
+    meaning: "public address of the API; the default of `SITE_URL`",
   },
   {
     name: "RATE_LIMIT",

@@ -1,5 +1,7 @@
 /**
  * Keeps programs running as child processes, and stops them in reverse order.
+ * Programs of which nobody awaits one before starting the next do not stand on
+ * each other: they are peers, and are stopped together.
  *
  * A program is started, says that it is ready, and from then on is restarted
  * whenever it ends, after a pause that grows from one failure to the next and
@@ -8,7 +10,9 @@
  * after the first readiness that is a failure like any other, because what
  * once started needs no user, only time (a database that is being restarted).
  *
- * Stopping is SIGTERM, then SIGKILL, within one deadline for all.
+ * Stopping is SIGTERM, then SIGKILL, within one deadline for all. A third of it
+ * belongs to the first program, on which all others stand: a database that is
+ * cut off before its checkpoint pays for it at its next start.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -42,14 +46,15 @@ export interface Supervisor {
    * @throws UserError when it refuses, Error when it fails
    */
   run: (program: Program) => Promise<void>;
-  /** Stops the programs, last started first. Starts that are under way stay pending. */
+  /** Stops the programs, last started first, peers together. Starts that are under way stay pending. */
   close: () => Promise<void>;
 }
 
-/** A place in the row of programs; its child is replaced at every restart. */
+/** A place in a tier of programs; its child is replaced at every restart. */
 interface Place {
   program: Program;
   child: Child;
+  wasReady: boolean;
 }
 
 export function makeSupervisor({
@@ -57,7 +62,8 @@ export function makeSupervisor({
   restart = { firstMs: 500, longestMs: 30_000, stableMs: 60_000 },
   stopWithinMs = 9_000,
 }: SupervisorOptions): Supervisor {
-  const places: Place[] = [];
+  /** Each stands on those before it. None is empty. */
+  const tiers: Place[][] = [];
   const stopping = new AbortController();
 
   async function start(program: Program): Promise<string | null> {
@@ -71,17 +77,17 @@ export function makeSupervisor({
     program: Program,
     onReady: (address: string | null) => void,
   ): Promise<void> {
-    let wasReady = false;
     function onReadyAgain(address: string | null) {
-      wasReady = true;
+      place.wasReady = true;
       onReady(address);
     }
-    const place = { program, child: startChild(program, onReadyAgain) };
-    places.push(place);
+    const child = startChild(program, onReadyAgain);
+    const place = { program, child, wasReady: false };
+    addPlace(place);
     for (let failures = 1; ; failures += 1) {
       const end = await place.child.ended;
       if (stopping.signal.aborted) return;
-      if (end.code === exitCodes.userError && !wasReady)
+      if (end.code === exitCodes.userError && !place.wasReady)
         throw refusalOf(program, end);
       if (end.livedMs >= restart.stableMs) failures = 1;
       const restartInMs = pauseMs(failures, restart);
@@ -96,6 +102,19 @@ export function makeSupervisor({
     }
   }
 
+  /** Whoever is started before the last one is ready does not stand on it. */
+  function addPlace(place: Place): void {
+    const last = tiers.at(-1);
+    if (last?.some(({ wasReady }) => !wasReady)) last.push(place);
+    else tiers.push([place]);
+  }
+
+  function removePlace(place: Place): void {
+    const tier = tiers.find((tier) => tier.includes(place))!;
+    tier.splice(tier.indexOf(place), 1);
+    if (tier.length === 0) tiers.splice(tiers.indexOf(tier), 1);
+  }
+
   async function pauseUnlessStopped(ms: number): Promise<void> {
     try {
       await pause(ms, undefined, { signal: stopping.signal });
@@ -106,11 +125,11 @@ export function makeSupervisor({
 
   async function run(program: Program): Promise<void> {
     log.debug("running", { program: program.name });
-    const place = { program, child: startChild(program) };
-    places.push(place);
+    const place = { program, child: startChild(program), wasReady: false };
+    addPlace(place);
     const end = await place.child.ended;
     if (stopping.signal.aborted) return new Promise(() => {});
-    places.splice(places.indexOf(place), 1);
+    removePlace(place);
     if (end.code === exitCodes.userError) throw refusalOf(program, end);
     if (end.code !== exitCodes.done)
       throw new Error(
@@ -121,15 +140,21 @@ export function makeSupervisor({
 
   async function close(): Promise<void> {
     stopping.abort();
-    const budget = makeTimeBudget(stopWithinMs);
-    for (let last = places.pop(); last !== undefined; last = places.pop()) {
-      const withinMs = Math.floor(budget.shareMs(places.length + 1));
-      const killed = await last.child.stop(withinMs);
-      const program = last.program.name;
-      if (killed)
-        log.warn("did not stop and was killed", { program, withinMs });
-      else log.debug("stopped", { program });
+    const all = makeTimeBudget(stopWithinMs);
+    const aboveFirst = makeTimeBudget(stopWithinMs * (2 / 3));
+    for (let last = tiers.pop(); last !== undefined; last = tiers.pop()) {
+      const below = tiers.length;
+      const shareMs = below > 0 ? aboveFirst.shareMs(below) : all.shareMs(1);
+      const withinMs = Math.floor(shareMs);
+      await Promise.all(last.map((place) => stopOne(place, withinMs)));
     }
+  }
+
+  async function stopOne(place: Place, withinMs: number): Promise<void> {
+    const killed = await place.child.stop(withinMs);
+    const program = place.program.name;
+    if (killed) log.warn("did not stop and was killed", { program, withinMs });
+    else log.debug("stopped", { program });
   }
 
   return { start, run, close };

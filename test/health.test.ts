@@ -1,3 +1,7 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import t, { type Test } from "tap";
 
 import {
@@ -78,6 +82,24 @@ void t.test("a check that hangs is answered after its time", async (t) => {
     ready: false,
     checks: { readiness: { ok: false, detail: "no answer within 10 ms" } },
   });
+});
+
+void t.test("many who ask at once cost one check", async (t) => {
+  let checks = 0;
+  const { url, port } = await serve(t, async () => {
+    checks += 1;
+    await nextTurn(); // by then all that came in one piece have asked
+    return well;
+  });
+  const socket = connect(port, "127.0.0.1");
+  const request = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n";
+  socket.write(
+    `${request}\r\n`.repeat(19) + `${request}Connection: close\r\n\r\n`,
+  );
+  t.equal((await text(socket)).match(/HTTP\/1.1 200/g)?.length, 20);
+  t.equal(checks, 1);
+  t.equal((await fetch(`${url}/readyz`)).status, 200);
+  t.equal(checks, 2, "who asks later has a new answer");
 });
 
 void t.test("other paths and methods are refused", async (t) => {

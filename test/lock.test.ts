@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { lockDirectory } from "../server/embedded/lock.js";
@@ -59,6 +59,31 @@ void t.test("the lock of a killed process is taken over", async (t) => {
   t.equal(readdirSync(directory).length, 1, "and is cleared away");
   await lock.release();
 });
+
+void t.test(
+  "what a process left that was killed before it had the lock is cleared away",
+  async (t) => {
+    const directory = t.testdir();
+    const holder = await holderOf(directory);
+    const [lock] = readdirSync(directory);
+    const claim = join(directory, lock!.replace("lock.", "claim."));
+    renameSync(join(directory, lock!), claim);
+    const longAgo = new Date(Date.now() - 120_000);
+    utimesSync(claim, longAgo, longAgo);
+    await (await lockDirectory(directory)).release();
+    t.equal(readdirSync(directory).length, 1, "while it lives it stays");
+
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    utimesSync(claim, new Date(), new Date());
+    await (await lockDirectory(directory)).release();
+    t.equal(readdirSync(directory).length, 1, "a young one may yet listen");
+
+    utimesSync(claim, longAgo, longAgo);
+    await (await lockDirectory(directory)).release();
+    t.same(readdirSync(directory), [], "a dead one goes");
+  },
+);
 
 void t.test(
   "a path too long for a socket can be locked on Linux",

@@ -147,6 +147,40 @@ void t.test(
 );
 
 void t.test(
+  "with a program stuck in every tier, peers stop at once and the first keeps a third of the time",
+  async (t) => {
+    const script = supervise(
+      t,
+      `const stuck = (name) => child(name, \`
+         process.on("SIGTERM", () => {});
+         setInterval(() => {}, 1000);
+         process.send({ ready: null });
+       \`);
+     await supervise({ stopWithinMs: 3000 }, async (it) => {
+       for (const name of ["database", "core", "web"]) await it.start(stuck(name));
+       await Promise.all(["us", "eu", "asia"].map((name) => it.start(stuck(name))));
+     });`,
+    );
+    await script.saw("all up");
+    const stoppedAt = performance.now();
+    script.kill("SIGTERM");
+    t.equal(await script.ended, 0);
+    const tookMs = performance.now() - stoppedAt;
+    t.ok(tookMs < 4_500, `${tookMs} ms, and 3000 ms are given`);
+    const killed = /was killed program=(\w+) withinMs=(\d+)/g;
+    const had: Record<string, number> = {};
+    for (const [, name, ms] of script.output().matchAll(killed))
+      had[name!] = Number(ms);
+    const given = JSON.stringify(had);
+    for (const probe of ["us", "eu", "asia"])
+      t.ok(had[probe]! >= 950, `${probe} has half of two thirds: ${given}`);
+    for (const program of ["web", "core"])
+      t.ok(had[program]! > 300, `${program} has a quarter of them: ${given}`);
+    t.ok(had["database"]! > 800, `the first has the last third: ${given}`);
+  },
+);
+
+void t.test(
   "what the user must put right stops everything, and is said last",
   async (t) => {
     const script = supervise(

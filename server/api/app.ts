@@ -12,7 +12,7 @@ import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
 import { readiness } from "../readiness.js";
-import { singleFlight } from "./single-flight.js";
+import { singleFlight } from "../single-flight.js";
 import { regionsRoute } from "./regions.js";
 import { makeSnapshots } from "./snapshot.js";
 import { statusRoute } from "./status.js";

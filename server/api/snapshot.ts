@@ -1,5 +1,5 @@
 import type { Pool } from "../db.js";
-import { singleFlight } from "./single-flight.js";
+import { singleFlight } from "../single-flight.js";
 
 /** A finished body, the instant that it shows, and what else its statement says of it. */
 export interface Snapshot {

@@ -1,4 +1,4 @@
-import { connect } from "../db.js";
+import { connect, openPool } from "../db.js";
 import { startCore } from "../engine/core.js";
 import { startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
@@ -8,21 +8,40 @@ import { databaseUrlOf, readSettings } from "../settings.js";
 
 export const help = `Runs the engine and the upkeep of the history. Several may run: one leads, and another takes over when it dies.`;
 
+/**
+ * The longest that is asked, compressing or rolling up a late day, took six seconds. On a server that vanished without
+ * a word a turn would wait for as long as the system sends its packets again, a quarter of an hour.
+ */
+const statementTimeoutMs = 120_000;
+
+/** Readiness is told within five seconds: what has not answered by then is of no use to anybody. */
+const readinessTimeoutMs = 5_000;
+
 export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("core", settings.logLevel);
   await runUntilStopped(log, async (life) => {
-    const pool = await connect(databaseUrlOf(settings), {
+    const url = databaseUrlOf(settings);
+    const pool = await connect(url, {
       applicationName: "core",
       log,
+      statementTimeoutMs,
     });
     life.onClose("database connections", pool.close);
+    // apart, so that whoever asks for readiness takes no connection from the engine
+    const readinessPool = openPool(url, {
+      applicationName: "core readiness",
+      log,
+      max: 1,
+      statementTimeoutMs: readinessTimeoutMs,
+    });
+    life.onClose("readiness connection", readinessPool.close);
     const core = startCore(pool, log);
     life.onClose("engine", core.close);
     const health = await startHealth({
       service: "core",
       port: settings.healthPort,
-      ready: () => readiness(pool),
+      ready: () => readiness(readinessPool),
       log,
     });
     life.onClose("health", health.close);

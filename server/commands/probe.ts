@@ -15,6 +15,12 @@ away it goes on measuring, and keeps the samples until it is back.`;
 /** A second's samples of the largest registry; more of them waiting means that the database does not take them. */
 const fewWaiting = 2_000;
 
+/**
+ * A batch takes milliseconds. On a server that vanished without a word, one would wait for as long as the system sends
+ * its packets again, a quarter of an hour. Given up too early nothing is lost: a batch may be sent twice.
+ */
+const statementTimeoutMs = 30_000;
+
 export async function run(): Promise<void> {
   const settings = readSettings();
   const registry = await loadRegistry(settings.registry);
@@ -26,6 +32,7 @@ export async function run(): Promise<void> {
       applicationName: `probe ${region}`,
       log,
       max: 2,
+      statementTimeoutMs,
     });
     life.onClose("database connections", pool.close);
     await warnUnlessReachable(pool, url, log);

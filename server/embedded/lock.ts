@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -82,11 +82,27 @@ async function livingRival(
   ours: string,
 ): Promise<string | null> {
   for (const name of await readdir(directory)) {
+    if (name.startsWith("claim.")) await sweepClaim(directory, name);
     if (!name.startsWith("lock.") || name === ours) continue;
     if (await answers(directory, name)) return name;
     await unlink(join(directory, name)).catch(ignoreMissing);
   }
   return null;
+}
+
+/** From its file to its listening a claim takes milliseconds. */
+const claimedWithinMs = 60_000;
+
+/**
+ * Removes what a process left that was killed before its claim had its name. A young one that refuses connections may
+ * be about to listen. Should an old one do so too, its process fails for want of the file; it cannot hold the directory.
+ */
+async function sweepClaim(directory: string, name: string): Promise<void> {
+  const path = join(directory, name);
+  const file = await stat(path).catch(ignoreMissing);
+  if (!file || Date.now() - file.mtimeMs < claimedWithinMs) return;
+  if (!(await answers(directory, name)))
+    await unlink(path).catch(ignoreMissing);
 }
 
 /** Refused: dead. Missing: withdrawn. Any other error, such as a lack of rights, is no proof of death. */

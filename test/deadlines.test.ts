@@ -1,0 +1,101 @@
+/** A database that vanishes without a word keeps no program waiting: every connection of a program has its deadline. */
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import t, { type Test } from "tap";
+import { startShip } from "../probe/ship.js";
+import { openPool } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { recordSamples } from "../server/record-samples.js";
+import type { Sample } from "../server/sample.js";
+import { migratedDatabase } from "./database.js";
+import { makeGate } from "./gate.js";
+import { runCli } from "./run-script.js";
+import { until } from "./until.js";
+
+const log = makeLog("test", "error");
+
+void t.test(
+  "each program tells a server how long its statements may take",
+  async (t) => {
+    for (const [program, ms] of [
+      ["probe", 30_000],
+      ["core", 120_000],
+      ["web", 10_000],
+    ] as const)
+      t.match(
+        (await greetingOf(t, program)).split("\0").join(" "),
+        ` statement_timeout ${ms} `,
+        program,
+      );
+  },
+);
+
+void t.test("a batch that is never answered is delivered later", async (t) => {
+  const database = await migratedDatabase(t);
+  const gate = await makeGate(t, database.url);
+  const pool = openPool(gate.url, {
+    applicationName: "test",
+    log,
+    max: 2,
+    statementTimeoutMs: 200,
+  });
+  t.teardown(() => pool.close());
+  const startedAt = new Date();
+  const identity = { region: "us-east", version: "1.2.3", startedAt };
+  const record = (samples: readonly Sample[]) =>
+    recordSamples(pool, identity, 0, samples);
+  t.match(await record([]), { stored: 0 }, "connects");
+
+  gate.mute();
+  const lines: string[] = [];
+  const ship = startShip({
+    record,
+    log: makeLog("test", "warn", (line) => lines.push(line)),
+    flushEveryMs: 10,
+  });
+  t.teardown(() => ship.close());
+  ship.add(taken());
+  await until(() => lines.some((line) => line.includes("read timeout")));
+  await gate.open();
+  await until(() => ship.status().shipped === 1);
+});
+
+/** What a program says first to its database: the settings of the connection. */
+async function greetingOf(t: Test, program: string): Promise<string> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const script = runCli(t, [program], {
+    DATABASE_URL: `postgres://user@127.0.0.1:${port}/db`,
+    REGION: "us-east",
+    PORT: "0",
+  });
+  const [socket] = (await once(server, "connection")) as [Socket];
+  const [greeting] = (await once(socket, "data")) as [Buffer];
+  script.kill("SIGKILL");
+  await script.ended;
+  socket.destroy();
+  server.close();
+  return greeting.toString("latin1");
+}
+
+function taken(): Sample {
+  return {
+    venue: "kraken",
+    component: "rest:ticker",
+    slotAt: new Date(),
+    good: true,
+    fault: null,
+    latencyUs: 80_000,
+    dnsUs: null,
+    connectUs: null,
+    tlsUs: null,
+    firstByteUs: null,
+    httpStatus: 200,
+    head: null,
+    messages: null,
+    quietMs: null,
+    eventAgeMs: null,
+  };
+}
