@@ -28,10 +28,8 @@ interface PastFault {
 
 const pastFaults: PastFault[] = [
   past("kraken", null, null, "timeout", 81, 14, 22),
-  past("bitstamp", "rest:ticker", null, "http", 63, 3, 9),
   past("okx", "ws:trades", null, "stall", 47, 9, 7),
   past("binance", null, ["us-east"], "blocked", 33, 0, 240),
-  past("kucoin", "ws:conn", null, "closed", 26, 20, 6),
   past("gemini", null, null, "http", 12, 16, 31),
   past(
     "bybit",
@@ -98,11 +96,11 @@ async function inserter(pool: Pool, now: Date): Promise<Insert> {
   };
 }
 
-/** Every six hours; in the last day every quarter of an hour, so that its chart has points. */
+/** Every eight hours; in the last day every quarter of an hour, so that its chart has points. */
 async function insertSparsely(insert: Insert, from: Date, now: Date) {
   const denseFrom = Math.floor(+now / hourMs) * hourMs - dayMs;
   for (let at = +from; at < denseFrom; at += 10 * dayMs)
-    await insert(at, Math.min(at + 10 * dayMs, denseFrom), 6 * hourMs);
+    await insert(at, Math.min(at + 10 * dayMs, denseFrom), 8 * hourMs);
   await insert(denseFrom, +now, 15 * minuteMs);
 }
 
