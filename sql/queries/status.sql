@@ -24,13 +24,7 @@ bars as (
     sum(d.measured_minutes) as measured,
     sum(d.down_minutes) as down,
     json_agg(
-      json_build_object(
-        'date', d.day,
-        'uptimePct', api.uptime_pct(d.measured_minutes, d.down_minutes),
-        'measuredMinutes', coalesce(d.measured_minutes, 0),
-        'downMinutes', d.down_minutes,
-        'degradedMinutes', d.degraded_minutes
-      )
+      api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes)
       order by d.day
     ) as days
   from days d

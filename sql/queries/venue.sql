@@ -237,13 +237,7 @@ compared as (
 ),
 days as (
   select json_agg(
-    json_build_object(
-      'date', d.day,
-      'uptimePct', api.uptime_pct(d.measured_minutes, d.down_minutes),
-      'measuredMinutes', coalesce(d.measured_minutes, 0),
-      'downMinutes', d.down_minutes,
-      'degradedMinutes', d.degraded_minutes
-    )
+    api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes)
     order by d.day
   ) as days
   from api.days(90, (select venue_id from chosen)) d

@@ -36,6 +36,18 @@ begin atomic
   where c.kind = 'rest' and (only_venue is null or c.venue_id = only_venue);
 end;
 
+-- The UptimeDay object, the same wherever it appears.
+create function api.uptime_day(day date, measured_minutes integer, down_minutes integer, degraded_minutes integer)
+returns json
+language sql immutable
+return json_build_object(
+  'date', day,
+  'uptimePct', api.uptime_pct(measured_minutes, down_minutes),
+  'measuredMinutes', coalesce(measured_minutes, 0),
+  'downMinutes', down_minutes,
+  'degradedMinutes', degraded_minutes
+);
+
 -- How long does each venue's REST usually take? The median of per-minute medians over all its endpoints and regions,
 -- whole milliseconds, from counts that add up exactly.
 create function api.typical(window_days integer, only_venue smallint default null)
