@@ -64,6 +64,7 @@ export function startLine(options: LineOptions): Line {
       feeds,
       userAgent,
       resolver,
+      log,
       onOpen,
       onSubscribed,
       onData,

@@ -1,3 +1,4 @@
+import type { Log } from "../server/log.js";
 import type { KeepAlive } from "../server/registry.js";
 import { compileMatch } from "./checks.js";
 import type { Feed } from "./feed.js";
@@ -12,6 +13,7 @@ export interface SessionOptions {
   feeds: readonly Feed[];
   userAgent: string;
   resolver: Resolver;
+  log: Log;
   onOpen(session: Session): void;
   onSubscribed(session: Session, feed: Feed): void;
   onData(session: Session, feed: Feed, frame: unknown): void;
@@ -85,7 +87,20 @@ export function startSession(options: SessionOptions): Session {
     subscriber = setTimeout(subscribeNext, betweenMessagesMs);
   }
 
+  /** What a frame breaks in us costs its socket, never the program. */
   function onMessage(text: string) {
+    try {
+      onFrame(text);
+    } catch (error) {
+      options.log.error("a frame broke the probe; this is a bug of ours", {
+        url,
+        error,
+      });
+      socket.giveUp({ unmeasured: "broken" }, "a frame broke the probe");
+    }
+  }
+
+  function onFrame(text: string) {
     const frame = parsed(text);
     if (frame === undefined) return;
     if (respond && mustAnswer(frame, channels))
