@@ -57,3 +57,26 @@ export const nothingMeasured: Measurement = {
   quietMs: null,
   eventAgeMs: null,
 };
+
+/** Their columns hold 32 bits: microseconds come to 36 minutes, milliseconds to 25 days. */
+const narrow = [
+  "latencyUs",
+  "dnsUs",
+  "connectUs",
+  "tlsUs",
+  "firstByteUs",
+  "messages",
+  "quietMs",
+  "eventAgeMs",
+] as const;
+const largest = 2 ** 31 - 1;
+
+/** A measurement as the database can hold it: what is too large for its column is the largest that fits. */
+export function fitted(measurement: Measurement): Measurement {
+  const fit = { ...measurement };
+  for (const key of narrow) {
+    const value = fit[key];
+    if (value !== null) fit[key] = Math.max(-largest, Math.min(value, largest));
+  }
+  return fit;
+}
