@@ -86,7 +86,10 @@ export function startLine(options: LineOptions): Line {
     current = next;
     next = null;
     down = null;
-    for (const feed of feeds) if (!current?.asked.has(feed)) feed.meter.lost();
+    for (const feed of feeds) {
+      if (!current?.asked.has(feed)) feed.meter.lost();
+      feed.refused = current?.refused.has(feed) ?? false;
+    }
     log.info("socket open", { url });
     scheduleRenewal();
   }

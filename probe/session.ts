@@ -27,6 +27,8 @@ export interface Session {
   asked: ReadonlySet<Feed>;
   /** Streams that have sent data. */
   heard: ReadonlySet<Feed>;
+  /** Streams whose subscription was refused, and that have sent nothing since. */
+  refused: ReadonlySet<Feed>;
   close(): void;
 }
 
@@ -40,6 +42,7 @@ export function startSession(options: SessionOptions): Session {
   const channels = new Map<string, unknown>();
   const asked = new Set<Feed>();
   const heard = new Set<Feed>();
+  const refused = new Set<Feed>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
   let subscriber: NodeJS.Timeout | undefined;
 
@@ -59,6 +62,7 @@ export function startSession(options: SessionOptions): Session {
     opened: () => socket.opened,
     asked,
     heard,
+    refused,
     close() {
       stop();
       socket.close();
@@ -110,6 +114,7 @@ export function startSession(options: SessionOptions): Session {
       if (!feed.isData(frame, channels)) continue;
       isData = true;
       heard.add(feed);
+      refused.delete(feed);
       options.onData(session, feed, frame);
     }
     if (!isData) onNotice(frame);
@@ -118,8 +123,10 @@ export function startSession(options: SessionOptions): Session {
   function onNotice(frame: unknown) {
     noteChannel(frame, channels, feeds.length);
     const silent = [...asked].filter((feed) => !heard.has(feed));
-    const refused = refusedFeed(frame, silent);
-    if (refused) options.onRefused(session, refused);
+    const feed = refusedFeed(frame, silent);
+    if (!feed) return;
+    refused.add(feed);
+    options.onRefused(session, feed);
   }
 
   function stop() {
