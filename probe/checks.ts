@@ -92,6 +92,16 @@ export function compileEventTime({
   };
 }
 
+/** An event further off than this says that the stamp is wrong, not how old the data is. */
+const longestAgeMs = 24 * 60 * 60_000;
+
+/** How old an event is at `nowMs`, whole milliseconds, negative ahead of our clock; null where its time is none to believe. */
+export function eventAge(eventMs: number | null, nowMs: number): number | null {
+  if (eventMs === null) return null;
+  const ageMs = Math.round(nowMs - eventMs);
+  return Math.abs(ageMs) <= longestAgeMs ? ageMs : null;
+}
+
 const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
 
 /** Undefined when the body is no JSON, or grows beyond its bound. */

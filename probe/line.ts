@@ -2,6 +2,7 @@ import type { Log } from "../server/log.js";
 import type { KeepAlive } from "../server/registry.js";
 import { makeBackoff } from "./backoff.js";
 import type { Cause } from "./cause.js";
+import { eventAge } from "./checks.js";
 import type { Feed } from "./feed.js";
 import type { Resolver } from "./resolver.js";
 import { startSession, type Session } from "./session.js";
@@ -64,6 +65,7 @@ export function startLine(options: LineOptions): Line {
       feeds,
       userAgent,
       resolver,
+      log,
       onOpen,
       onSubscribed,
       onData,
@@ -84,7 +86,10 @@ export function startLine(options: LineOptions): Line {
     current = next;
     next = null;
     down = null;
-    for (const feed of feeds) if (!current?.asked.has(feed)) feed.meter.lost();
+    for (const feed of feeds) {
+      if (!current?.asked.has(feed)) feed.meter.lost();
+      feed.refused = current?.refused.has(feed) ?? false;
+    }
     log.info("socket open", { url });
     scheduleRenewal();
   }
@@ -144,8 +149,7 @@ export function startLine(options: LineOptions): Line {
 }
 
 function count(feed: Feed, frame: unknown) {
-  const eventMs = feed.eventTimeMs(frame);
-  const ageMs = eventMs === null ? null : Math.round(Date.now() - eventMs);
+  const ageMs = eventAge(feed.eventTimeMs(frame), Date.now());
   feed.refused = false;
   feed.meter.frame(performance.now(), ageMs);
 }

@@ -11,7 +11,7 @@ export type Measurement = Omit<Sample, "venue" | "component" | "slotAt">;
  * - `starved` this process stood still while it measured
  * - `resolver` no name resolves here, or there is no other name to compare with
  * - `network` no route, or no socket to be had on this machine
- * - `limited` the venue asked for a pause (Retry-After), and it has it
+ * - `limited` the venue rations us, and has its pause
  * - `stale` a connection kept from earlier was closed just as it was used again
  * - `starting` a socket that was never open yet and has not failed either
  * - `subscribing` a stream that was not subscribed for the whole slot, its socket being down for instance
@@ -57,3 +57,26 @@ export const nothingMeasured: Measurement = {
   quietMs: null,
   eventAgeMs: null,
 };
+
+/** Their columns hold 32 bits: microseconds come to 36 minutes, milliseconds to 25 days. */
+const narrow = [
+  "latencyUs",
+  "dnsUs",
+  "connectUs",
+  "tlsUs",
+  "firstByteUs",
+  "messages",
+  "quietMs",
+  "eventAgeMs",
+] as const;
+const largest = 2 ** 31 - 1;
+
+/** A measurement as the database can hold it: what is too large for its column is the largest that fits. */
+export function fitted(measurement: Measurement): Measurement {
+  const fit = { ...measurement };
+  for (const key of narrow) {
+    const value = fit[key];
+    if (value !== null) fit[key] = Math.max(-largest, Math.min(value, largest));
+  }
+  return fit;
+}

@@ -25,11 +25,14 @@ function isRefusal(frame: Fields): boolean {
   return (
     frame.error != null ||
     frame.success === false ||
-    [frame.event, frame.type].some((word) =>
-      /(^|:)error$/.test(String(word)),
-    ) ||
+    [frame.event, frame.type].some(isErrorWord) ||
     (typeof frame.status === "number" && frame.status >= 400)
   );
+}
+
+/** A frame is whatever the venue likes: turning it into text may throw. */
+function isErrorWord(word: unknown): boolean {
+  return typeof word === "string" && /(^|:)error$/.test(word);
 }
 
 function names(frame: Fields, subscribe: unknown): boolean {
@@ -37,12 +40,17 @@ function names(frame: Fields, subscribe: unknown): boolean {
   const id = frame.id ?? frame.req_id;
   if (id != null) return id === (subscribe.id ?? subscribe.req_id);
   const args = Array.isArray(subscribe.args) ? subscribe.args : [];
-  if (frame.arg != null)
-    return args.some(
-      (arg) => JSON.stringify(arg) === JSON.stringify(frame.arg),
-    );
+  if (frame.arg != null) return args.some((arg) => echoes(frame.arg, arg));
   const channel = frame.channel ?? frame.feed;
   return channel != null && channel === (subscribe.channel ?? subscribe.feed);
+}
+
+/** Whether what came names what we sent; arguments are a word, or fields with words in them. */
+function echoes(came: unknown, sent: unknown): boolean {
+  if (!isFields(sent) || !isFields(came)) return came === sent;
+  return Object.entries(sent).every(
+    ([key, word]) => Object.hasOwn(came, key) && came[key] === word,
+  );
 }
 
 function isFields(value: unknown): value is Fields {

@@ -17,6 +17,7 @@ import {
   type Measurement,
   type Outcome,
 } from "./measurement.js";
+import { makePauses } from "./pauses.js";
 import type { Resolver } from "./resolver.js";
 import { retryAfterMs } from "./retry-after.js";
 
@@ -44,6 +45,7 @@ interface Plan {
 export function makeRest({ userAgent, resolver }: RestOptions): Rest {
   const lanes = new Set<Lane>();
   const idle = new Map<string, Lane[]>();
+  const pauses = makePauses();
 
   async function measure(plan: Plan, signal: AbortSignal): Promise<Exchange> {
     const { endpoint, origin } = plan;
@@ -80,14 +82,16 @@ export function makeRest({ userAgent, resolver }: RestOptions): Rest {
   return {
     endpoint(endpoint) {
       const plan = planOf(endpoint, userAgent);
-      let pausedUntilMs = 0;
+      const { origin } = plan;
 
       return async (signal) => {
-        if (performance.now() < pausedUntilMs) return { unmeasured: "limited" };
+        if (pauses.isPaused(origin)) return { unmeasured: "limited" };
         const exchange = await measure(plan, signal);
         const outcome = await outcomeOf(exchange, plan);
-        if (!isUnmeasured(outcome) && outcome.fault === "limited")
-          pausedUntilMs = performance.now() + pauseMs(exchange);
+        if (isUnmeasured(outcome)) return outcome;
+        if (outcome.fault === "limited")
+          pauses.limited(origin, askedPauseMs(exchange));
+        if (outcome.good) pauses.served(origin);
         return outcome;
       };
     },
@@ -191,6 +195,6 @@ function microsecondsBetween(
     : Math.round((toMs - fromMs) * 1000);
 }
 
-function pauseMs({ headers }: Exchange): number {
+function askedPauseMs({ headers }: Exchange): number {
   return retryAfterMs(headers["retry-after"], Date.now());
 }

@@ -4,6 +4,7 @@ import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
 import type { Clock } from "./clock.js";
 import {
+  fitted,
   isUnmeasured,
   type Outcome,
   type UnmeasuredReason,
@@ -101,7 +102,7 @@ function runTask(
     const outcome = await measured(slotAt);
     if (stopping.signal.aborted) return;
     if (isUnmeasured(outcome)) onUnmeasured(outcome.unmeasured, 1);
-    else onSample({ venue, component, slotAt, ...outcome });
+    else onSample({ venue, component, slotAt, ...fitted(outcome) });
   }
 
   async function measured(slotAt: Date): Promise<Outcome> {

@@ -1,3 +1,4 @@
+import type { Log } from "../server/log.js";
 import type { KeepAlive } from "../server/registry.js";
 import { compileMatch } from "./checks.js";
 import type { Feed } from "./feed.js";
@@ -12,6 +13,7 @@ export interface SessionOptions {
   feeds: readonly Feed[];
   userAgent: string;
   resolver: Resolver;
+  log: Log;
   onOpen(session: Session): void;
   onSubscribed(session: Session, feed: Feed): void;
   onData(session: Session, feed: Feed, frame: unknown): void;
@@ -25,6 +27,8 @@ export interface Session {
   asked: ReadonlySet<Feed>;
   /** Streams that have sent data. */
   heard: ReadonlySet<Feed>;
+  /** Streams whose subscription was refused, and that have sent nothing since. */
+  refused: ReadonlySet<Feed>;
   close(): void;
 }
 
@@ -38,6 +42,7 @@ export function startSession(options: SessionOptions): Session {
   const channels = new Map<string, unknown>();
   const asked = new Set<Feed>();
   const heard = new Set<Feed>();
+  const refused = new Set<Feed>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
   let subscriber: NodeJS.Timeout | undefined;
 
@@ -57,6 +62,7 @@ export function startSession(options: SessionOptions): Session {
     opened: () => socket.opened,
     asked,
     heard,
+    refused,
     close() {
       stop();
       socket.close();
@@ -85,7 +91,20 @@ export function startSession(options: SessionOptions): Session {
     subscriber = setTimeout(subscribeNext, betweenMessagesMs);
   }
 
+  /** What a frame breaks in us costs its socket, never the program. */
   function onMessage(text: string) {
+    try {
+      onFrame(text);
+    } catch (error) {
+      options.log.error("a frame broke the probe; this is a bug of ours", {
+        url,
+        error,
+      });
+      socket.giveUp({ unmeasured: "broken" }, "a frame broke the probe");
+    }
+  }
+
+  function onFrame(text: string) {
     const frame = parsed(text);
     if (frame === undefined) return;
     if (respond && mustAnswer(frame, channels))
@@ -95,6 +114,7 @@ export function startSession(options: SessionOptions): Session {
       if (!feed.isData(frame, channels)) continue;
       isData = true;
       heard.add(feed);
+      refused.delete(feed);
       options.onData(session, feed, frame);
     }
     if (!isData) onNotice(frame);
@@ -103,8 +123,10 @@ export function startSession(options: SessionOptions): Session {
   function onNotice(frame: unknown) {
     noteChannel(frame, channels, feeds.length);
     const silent = [...asked].filter((feed) => !heard.has(feed));
-    const refused = refusedFeed(frame, silent);
-    if (refused) options.onRefused(session, refused);
+    const feed = refusedFeed(frame, silent);
+    if (!feed) return;
+    refused.add(feed);
+    options.onRefused(session, feed);
   }
 
   function stop() {

@@ -19,7 +19,7 @@ export interface ShipStatus {
   /** In the database, for all we know: new ones and ones that were there already. */
   shipped: number;
   duplicates: number;
-  /** Not taken by the database: too old, or ahead of its clock. */
+  /** Not taken by the database: too old, ahead of its clock, or with a value that it cannot hold. */
   refused: number;
   waiting: number;
   dropped: number;
@@ -49,6 +49,8 @@ export function startShip({
   const queue: Sample[] = [];
   /** How many at the head of the queue are just being recorded. */
   let flying = 0;
+  /** Halved on the way to samples that spoil their batch, doubled on the way back. */
+  let size = batchSize;
   let delivery: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
 
@@ -83,6 +85,10 @@ export function startShip({
         await deliverBatch();
         failures = 0;
       } catch (error) {
+        if (isDataError(error)) {
+          narrowDown(error);
+          continue;
+        }
         log.warn("samples not recorded, will be tried again", {
           error,
           waiting: queue.length,
@@ -93,11 +99,12 @@ export function startShip({
   }
 
   async function deliverBatch() {
-    const batch = queue.slice(0, batchSize);
+    const batch = queue.slice(0, size);
     flying = batch.length;
     try {
       const { stored, duplicates, refused } = await record(batch);
       queue.splice(0, batch.length);
+      size = Math.min(size * 2, batchSize);
       counts.shipped += stored + duplicates;
       counts.duplicates += duplicates;
       counts.refused += refused;
@@ -105,6 +112,21 @@ export function startShip({
     } finally {
       flying = 0;
     }
+  }
+
+  /** Tried again as it is, such a batch would hold up all others for ever. */
+  function narrowDown(error: unknown) {
+    const tried = Math.min(size, queue.length);
+    if (tried > 1) {
+      size = Math.ceil(tried / 2);
+      return;
+    }
+    const [guilty] = queue.splice(0, 1);
+    counts.refused += 1;
+    log.error("the database cannot hold a sample; this is a bug of the probe", {
+      sample: guilty,
+      error,
+    });
   }
 
   return {
@@ -123,6 +145,12 @@ export function startShip({
       queue.length = 0;
     },
   };
+}
+
+/** SQLSTATE class 22 (a value out of its type's range, for one) or 23 (a broken constraint). */
+function isDataError(error: unknown): boolean {
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === "string" && /^2[23]...$/.test(code);
 }
 
 /** Grows to a quarter of a minute; up to half of it is chance, so that probes do not come back all at once. */

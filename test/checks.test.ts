@@ -3,6 +3,7 @@ import {
   compileAnswerCheck,
   compileEventTime,
   compileFrameCheck,
+  eventAge,
 } from "../probe/checks.js";
 import { retryAfterMs } from "../probe/retry-after.js";
 
@@ -66,6 +67,21 @@ void t.test("the venue's time is read in each of its units", (t) => {
   for (const nonsense of [null, {}, "soon", undefined])
     t.equal(read("ms", nonsense), null);
   t.equal(compileEventTime({})({ t: 1 }), null);
+  t.end();
+});
+
+void t.test("an event a day off has a wrong stamp, and no age", (t) => {
+  const nowMs = 1_790_000_000_000;
+  const ageOf = (ts: unknown) =>
+    eventAge(
+      compileEventTime({ eventTime: { path: "$.ts", unit: "ms" } })({ ts }),
+      nowMs,
+    );
+  t.equal(ageOf(nowMs - 1234.4), 1234);
+  t.equal(ageOf(nowMs + 10), -10);
+  t.equal(ageOf(nowMs - 86_400_000), 86_400_000);
+  for (const wrong of ["0", "1", 0, "1e300", -1e300, "1e400", 1e15, "", null])
+    t.equal(ageOf(wrong), null, String(wrong));
   t.end();
 });
 

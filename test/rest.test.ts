@@ -5,6 +5,7 @@ import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { isUnmeasured, type Measurement } from "../probe/measurement.js";
+import { makePauses } from "../probe/pauses.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeRest } from "../probe/rest.js";
 import type { RestEndpoint } from "../server/registry.js";
@@ -356,6 +357,53 @@ void t.test(
     t.match(await measure(), { good: true });
   },
 );
+
+for (const headers of [{ "retry-after": "30" }, {}])
+  void t.test(
+    `a pause holds for all endpoints of its origin, with ${JSON.stringify(headers)}`,
+    async (t) => {
+      const paths: string[] = [];
+      const url = await serve(t, (request, response) => {
+        paths.push(request.url!);
+        response.writeHead(429, headers).end("slow");
+      });
+      const elsewhere = await serve(t, (_request, response) =>
+        response.end(`{"price":1}`),
+      );
+      const rest = makeRest({ userAgent, resolver: makeResolver([]) });
+      t.teardown(() => rest.close());
+      const [first, second, other] = [
+        new URL("/first", url).href,
+        new URL("/second", url).href,
+        elsewhere,
+      ].map((href) => rest.endpoint(endpointAt(href)));
+      const { signal } = new AbortController();
+      t.match(await first!(signal), { fault: "limited", httpStatus: 429 });
+      t.same(await second!(signal), { unmeasured: "limited" });
+      t.same(await first!(signal), { unmeasured: "limited" });
+      t.same(paths, ["/first"], "the venue was left alone");
+      t.match(await other!(signal), { good: true });
+    },
+  );
+
+void t.test("a venue that gives no time is left alone ever longer", (t) => {
+  let nowMs = 0;
+  const pauses = makePauses(() => nowMs);
+  const pausedS = (askedMs = 0) => {
+    const fromMs = nowMs;
+    pauses.limited("o", askedMs);
+    pauses.limited("o", askedMs);
+    while (pauses.isPaused("o")) nowMs += 1000;
+    return (nowMs - fromMs) / 1000;
+  };
+  const six = Array.from({ length: 6 }, () => pausedS());
+  t.same(six, [30, 60, 120, 240, 480, 600]);
+  t.equal(pausedS(7000), 7, "what it asks for goes before that");
+  t.equal(pausedS(), 600, "and it goes on");
+  pauses.served("o");
+  t.equal(pausedS(), 30);
+  t.end();
+});
 
 void t.test(
   "a kept connection that was closed in between says nothing; the next slot does",

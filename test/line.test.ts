@@ -1,0 +1,65 @@
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { WebSocketServer, type WebSocket } from "ws";
+import { makeFeed } from "../probe/feed.js";
+import { startLine } from "../probe/line.js";
+import { makeResolver } from "../probe/resolver.js";
+import { makeLog } from "../server/log.js";
+import { loadRegistry } from "../server/registry.js";
+import { until } from "./until.js";
+
+const { venues } = await loadRegistry("registry.json");
+const { keepAlive, streams } = venues.find(({ id }) => id === "okx")!.socket!;
+const quiet = makeLog("test", "error", () => {});
+
+void t.test(
+  "a subscription that a renewed socket refuses stays refused when it takes over",
+  async (t) => {
+    const url = await serveRefusing(t, "trades");
+    const feeds = streams.map(makeFeed);
+    const line = startLine({
+      ...{ url, keepAlive, feeds, log: quiet },
+      maxConnectionMs: 3000,
+      openAfterMs: 0,
+      userAgent: "test",
+      resolver: makeResolver([]),
+    });
+    t.teardown(() => line.close());
+    const trades = feeds.find(({ stream }) => stream.name === "trades")!;
+    await until(() => line.opened() !== null);
+    const first = line.opened();
+    t.notOk(trades.refused);
+    await until(() => line.opened() !== first);
+    t.ok(line.opened(), "the renewed socket has taken over");
+    t.same(
+      feeds.filter(({ refused }) => refused),
+      [trades],
+    );
+  },
+);
+
+/** An OKX that refuses one channel on every socket but the first, and closes that once all was asked on another. */
+async function serveRefusing(t: Test, channel: string): Promise<string> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  const sockets: WebSocket[] = [];
+  server.on("connection", (ws) => {
+    const place = sockets.push(ws) - 1;
+    let asked = 0;
+    ws.on("message", (data: Buffer) => {
+      if (!data.includes("subscribe")) return;
+      const [arg] = (
+        JSON.parse(data.toString()) as { args: { channel: string }[] }
+      ).args;
+      asked += 1;
+      if (place > 0 && arg!.channel === channel)
+        ws.send(JSON.stringify({ event: "error", code: "60018", arg }));
+      if (place > 0 && asked === streams.length) sockets[0]!.close();
+    });
+  });
+  await new Promise((listening) => server.once("listening", listening));
+  t.teardown(() => {
+    for (const ws of server.clients) ws.terminate();
+    server.close();
+  });
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,98 @@
+import t from "tap";
+import { nothingMeasured } from "../probe/measurement.js";
+import { startSchedule } from "../probe/schedule.js";
+import { startShip } from "../probe/ship.js";
+import { systemClock } from "../probe/clock.js";
+import { sql } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { recordSamples } from "../server/record-samples.js";
+import type { Sample } from "../server/sample.js";
+import { migratedDatabase } from "./database.js";
+import { until } from "./until.js";
+
+const { pool } = await migratedDatabase(t);
+const lines: string[] = [];
+const log = makeLog("test", "warn", (line) => lines.push(line));
+
+const probe = {
+  region: "us-east",
+  version: "0.1.0",
+  startedAt: new Date(),
+};
+const record = (samples: readonly Sample[]) =>
+  recordSamples(pool, probe, 0, samples);
+
+t.beforeEach(() => void (lines.length = 0));
+
+void t.test(
+  "samples that the database cannot hold do not hold up the others",
+  async (t) => {
+    const newestMs = Date.now();
+    const guilty = new Map<number, Partial<Sample>>([
+      [0, { eventAgeMs: 1_790_000_000_000 }],
+      [707, { eventAgeMs: -(2 ** 40) }],
+      [708, { latencyUs: -1 }],
+      [1199, { quietMs: 2 ** 31 }],
+    ]);
+    const ship = startShip({ record, log });
+    for (let i = 0; i < 1200; i += 1)
+      ship.add({
+        ...nothingMeasured,
+        venue: "kraken",
+        component: "ws:trades",
+        slotAt: new Date(newestMs - 1200 + i),
+        good: true,
+        ...guilty.get(i),
+      });
+    await until(() => ship.status().waiting === 0);
+    await ship.close();
+    t.match(ship.status(), { shipped: 1196, duplicates: 0, refused: 4 });
+    t.equal(ship.status().dropped, 0);
+    t.equal(await stored("ws:trades"), 1196);
+    t.equal(lines.length, 4, "a line for each that is lost");
+    t.match(lines[0], /error test: .*cannot hold a sample.*1790000000000/);
+  },
+);
+
+void t.test(
+  "a measurement beyond its columns is stored as the largest that fits",
+  async (t) => {
+    const ship = startShip({ record, log, flushEveryMs: 10 });
+    const schedule = startSchedule({
+      region: "us-east",
+      tasks: [
+        {
+          venue: "kraken",
+          component: "ws:ticker",
+          cadenceMs: 50,
+          measure: () => ({
+            ...nothingMeasured,
+            good: true,
+            latencyUs: 1e12,
+            firstByteUs: 1e12,
+            messages: 1e12,
+            quietMs: 1e12,
+            eventAgeMs: -1e12,
+          }),
+        },
+      ],
+      clock: systemClock,
+      log,
+      onSample: (sample) => ship.add(sample),
+      onUnmeasured: () => {},
+    });
+    t.teardown(() => schedule.close());
+    await until(() => ship.status().shipped > 0);
+    await schedule.close();
+    await ship.close();
+    t.ok((await stored("ws:ticker")) > 0);
+    t.same(lines, []);
+  },
+);
+
+async function stored(component: string): Promise<number> {
+  const [row] = await pool.query<{ samples: number }>(sql`
+    select count(*)::int as samples from sample join component using (component_id) where component = ${component}
+  `);
+  return row!.samples;
+}
