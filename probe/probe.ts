@@ -26,7 +26,7 @@ export interface ProbeStatus extends TallyStatus, ShipStatus {
 
 export interface Probe {
   status(): ProbeStatus;
-  /** Stops measuring, then delivers what waits, within five seconds. */
+  /** Stops measuring, then delivers what waits, within two and a half seconds: a supervisor gives it three. */
   close: () => Promise<void>;
 }
 

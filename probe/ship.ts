@@ -132,7 +132,7 @@ export function startShip({
   return {
     add,
     status: () => ({ ...counts, waiting: queue.length }),
-    async close(withinMs = 5000) {
+    async close(withinMs = 2500) {
       const deadline = setTimeout(() => stopped.abort(), withinMs);
       await Promise.race([deliver(), aborted(stopped.signal)]);
       clearTimeout(deadline);
