@@ -9,7 +9,6 @@ export type Cause =
 /** What this machine says when it has no way out or no socket to give. */
 const ownTrouble = new Set([
   "ENETUNREACH",
-  "EHOSTUNREACH",
   "ENETDOWN",
   "EADDRNOTAVAIL",
   "EMFILE",
@@ -22,12 +21,22 @@ const ownTrouble = new Set([
 const unreadable =
   /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
 
-/** Judges an error by how far the connection had come; error codes alone do not tell a reset handshake from a reset answer. */
-export function causeOf(error: unknown, phase: Phase): Cause {
+/**
+ * Judges an error by how far the connection had come; error codes alone do not tell a reset handshake from a reset answer.
+ *
+ * @param othersReached whether other hosts were reached just now
+ */
+export function causeOf(
+  error: unknown,
+  phase: Phase,
+  othersReached: boolean,
+): Cause {
   const codes = codesOf(error);
+  // Routers say it of a host that is gone, and of every host once their own way out is gone.
+  const isOurs = (code: string) =>
+    ownTrouble.has(code) || (code === "EHOSTUNREACH" && !othersReached);
   // A name with addresses of both families fails with one error for each.
-  if (codes.length > 0 && codes.every((code) => ownTrouble.has(code)))
-    return { unmeasured: "network" };
+  if (codes.length > 0 && codes.every(isOurs)) return { unmeasured: "network" };
   if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
   if (phase !== "exchange") return { fault: phase };
   return {

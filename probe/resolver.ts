@@ -1,7 +1,9 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { makeReach, type Reach } from "./reach.js";
 
-export interface Resolver {
+/** What tells the venues' troubles from those of our own network. */
+export interface Resolver extends Reach {
   /** Name to address, for the sockets of the probe. */
   lookup: LookupFunction;
   /** Whether any other watched name resolves just now: if none does, a failed lookup is our own trouble. */
@@ -37,6 +39,7 @@ export function makeResolver(
   }
 
   return {
+    ...makeReach(),
     lookup,
     async othersResolve(host) {
       const others = watched.filter((other) => other !== host);

@@ -18,6 +18,7 @@ import {
   type Outcome,
 } from "./measurement.js";
 import { makePauses } from "./pauses.js";
+import type { Reach } from "./reach.js";
 import type { Resolver } from "./resolver.js";
 import { retryAfterMs } from "./retry-after.js";
 
@@ -52,6 +53,7 @@ export function makeRest({ userAgent, resolver }: RestOptions): Rest {
     const lane = idle.get(origin)?.pop() ?? openLane(origin);
     const limits = { timeoutMs: endpoint.timeoutMs, maxBodyBytes };
     const exchange = await lane.exchange(plan.request, limits, signal);
+    if (hasReached(exchange)) resolver.reached(plan.host);
     if (exchange.failure) await dropLane(lane);
     else idle.set(origin, [...(idle.get(origin) ?? []), lane]);
     return exchange;
@@ -70,7 +72,7 @@ export function makeRest({ userAgent, resolver }: RestOptions): Rest {
 
   async function outcomeOf(exchange: Exchange, plan: Plan): Promise<Outcome> {
     const cause = exchange.failure
-      ? causeOfFailure(exchange, plan.endpoint)
+      ? causeOfFailure(exchange, plan, resolver)
       : causeOfStatus(exchange, plan.endpoint);
     if (cause && isUnmeasured(cause)) return cause;
     if (cause?.fault === "dns" && !(await resolver.othersResolve(plan.host)))
@@ -125,6 +127,10 @@ function planOf(endpoint: RestEndpoint, userAgent: string): Plan {
   };
 }
 
+function hasReached({ connection, firstByteMs }: Exchange): boolean {
+  return firstByteMs !== null || typeof connection?.connectUs === "number";
+}
+
 function causeOfStatus(
   { status }: Exchange,
   { expectStatus }: RestEndpoint,
@@ -133,7 +139,11 @@ function causeOfStatus(
   return causeOfRefusal(status) ?? { fault: "http" };
 }
 
-function causeOfFailure(exchange: Exchange, endpoint: RestEndpoint): Cause {
+function causeOfFailure(
+  exchange: Exchange,
+  { endpoint, host }: Plan,
+  reach: Reach,
+): Cause {
   const { failure, connection } = exchange;
   const phase = connection?.phase ?? "exchange";
   switch (failure?.kind) {
@@ -144,7 +154,7 @@ function causeOfFailure(exchange: Exchange, endpoint: RestEndpoint): Cause {
       return causeOfStatus(exchange, endpoint) ?? { fault: "body" };
     case "error":
       if (isStale(exchange)) return { unmeasured: "stale" };
-      return causeOf(failure.error, phase);
+      return causeOf(failure.error, phase, reach.othersReached(host));
     default:
       throw new Error("causeOfFailure expects an exchange that failed");
   }

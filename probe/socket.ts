@@ -53,8 +53,7 @@ const maxUnsentBytes = 1024 * 1024;
 
 /** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
 export function openSocket(options: SocketOptions): Socket {
-  const { url, userAgent, resolver, onOpen, onHeard, onMessage, onDown } =
-    options;
+  const { url, userAgent, resolver, onOpen, onMessage, onDown } = options;
   const begunMs = performance.now();
   const { protocol, hostname, port } = new URL(url);
   let connection: Connection | null = null;
@@ -120,8 +119,14 @@ export function openSocket(options: SocketOptions): Socket {
     if (!connection || ended) return;
     const atMs = performance.now();
     const latencyUs = Math.round((atMs - begunMs) * 1000);
+    resolver.reached(hostname);
     socket.opened = { atMs, latencyUs, connection };
     onOpen();
+  }
+
+  function onHeard() {
+    resolver.reached(hostname);
+    options.onHeard();
   }
 
   function onOpenDeadline() {
@@ -147,7 +152,11 @@ export function openSocket(options: SocketOptions): Socket {
     const isUpgradeAnswer =
       connection?.phase === "exchange" && !("code" in error);
     if (isUpgradeAnswer) return { fault: "handshake" };
-    const cause = causeOf(error, connection?.phase ?? "connect");
+    const cause = causeOf(
+      error,
+      connection?.phase ?? "connect",
+      resolver.othersReached(hostname),
+    );
     return "fault" in cause && cause.fault === "body"
       ? { fault: "handshake" }
       : cause;

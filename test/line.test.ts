@@ -16,19 +16,21 @@ void t.test(
   "a subscription that a renewed socket refuses stays refused when it takes over",
   async (t) => {
     const url = await serveRefusing(t, "trades");
+    const resolver = makeResolver([]);
     const feeds = streams.map(makeFeed);
     const line = startLine({
       ...{ url, keepAlive, feeds, log: quiet },
       maxConnectionMs: 3000,
       openAfterMs: 0,
       userAgent: "test",
-      resolver: makeResolver([]),
+      resolver,
     });
     t.teardown(() => line.close());
     const trades = feeds.find(({ stream }) => stream.name === "trades")!;
     await until(() => line.opened() !== null);
     const first = line.opened();
     t.notOk(trades.refused);
+    t.ok(resolver.othersReached("other.test"), "an open socket is a way out");
     await until(() => line.opened() !== first);
     t.ok(line.opened(), "the renewed socket has taken over");
     t.same(

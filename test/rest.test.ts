@@ -108,6 +108,16 @@ void t.test(
   },
 );
 
+void t.test("an answer shows that this machine has a way out", async (t) => {
+  const url = await serve(t, (_request, response) => response.end("{}"));
+  const resolver = makeResolver([]);
+  const rest = makeRest({ userAgent, resolver });
+  t.teardown(() => rest.close());
+  t.notOk(resolver.othersReached("other.test"));
+  await rest.endpoint(endpointAt(url))(new AbortController().signal);
+  t.ok(resolver.othersReached("other.test"));
+});
+
 void t.test(
   "POST sends its body as JSON, and the head of a chain is read",
   async (t) => {

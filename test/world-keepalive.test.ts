@@ -146,10 +146,14 @@ void t.test("who obeys stays connected through all of it", async (t) => {
   const clients = await Promise.all(
     world.registry.venues.flatMap((venue) => obey(venue)),
   );
-  // Longer than any rule of `offences`: 150 s of the venues' time.
-  await delay(3000);
+  // Of all the rules of `offences`, Bitget's is the most patient: once it has caught a client that came later, all have passed.
+  await offend(
+    t,
+    world,
+    offences.find(({ venue }) => venue === "bitget")!,
+  );
   for (const { ws, url } of clients) t.equal(ws.readyState, ws.OPEN, url);
-  t.same(world.violations, []);
+  t.equal(world.violations.length, 1, "nobody else broke a rule");
 });
 
 void t.test(
