@@ -1,7 +1,7 @@
 import t from "tap";
 import { makeMeter } from "../probe/meter.js";
 import { mostDays } from "../server/commands/stalls.js";
-import { sql } from "../server/db.js";
+import { type Db, sql } from "../server/db.js";
 import type { Registry, Stream } from "../server/registry.js";
 import { measureStalls } from "../server/stalls/measure.js";
 import {
@@ -34,6 +34,25 @@ const lines: [what: string, slots: string, periods: string][] = [
   ["nor one that lasts into an unmeasured slot", "2 1 11 21 . 3 2 0", "2 2 3"],
   ["heard again after the gap, it is whole", "2 1 11 . 31 33 2 1", "2 2 33"],
   ["a refused subscription is no silence", "2 1 x40 x50 3 2 1", "2 2 3"],
+];
+
+interface Kind {
+  /** Null: the stream's own. */
+  component: string | null;
+  retracted?: boolean;
+  /** Of a region instead. */
+  impaired?: string;
+  /** Whether it leaves periods out of a series of eu-central. */
+  counts: boolean;
+}
+
+const kinds: Kind[] = [
+  { component: null, counts: true },
+  { component: "ws:conn", counts: true },
+  { component: "rest:ticker", counts: false },
+  { component: null, retracted: true, counts: false },
+  { component: null, impaired: "eu-central", counts: true },
+  { component: null, impaired: "us-east", counts: false },
 ];
 
 // Each test has days of its own, and the incident that stays open comes last.
@@ -102,29 +121,23 @@ void t.test("quiet periods in a database", async (t) => {
   await t.test("random series agree with a plain reckoning", async (t) => {
     const random = randomFrom(5);
     let periods = 0;
-    for (const { id: venue, socket } of registry.venues)
-      for (const day of ["2026-08-05", "2026-08-09"]) {
+    let days = 0;
+    for (let turn = 0; turn < 2; turn += 1)
+      for (const { id: venue, socket } of registry.venues) {
         const stream = socket!.streams[Math.floor(random() * 3)]!;
         const series = seriesOf(venue, stream);
-        const from = new Date(`${day}T23:31:17.890Z`);
+        // each has a day of its own: an impairment is one of all streams
+        const from = new Date(
+          +new Date("2026-08-01T23:31:17.890Z") + days * dayMs,
+        );
+        days += 1;
         const slots = randomSlots(random, 300);
         await storeHeard(pool, { ...series, from, slots });
         const startMs = +from + Math.floor(random() * 300) * slotMs;
         const minutes = Math.ceil(random() * 10);
-        const [where, counts] = [
-          [series.component, true],
-          ["ws:conn", true],
-          ["rest:ticker", false],
-          ["retracted", false],
-        ][Math.floor(random() * 4)] as [string, boolean];
-        await pastIncident(pool, {
-          venue,
-          component: where === "retracted" ? series.component : where,
-          startedAt: new Date(startMs),
-          minutes,
-          retracted: where === "retracted",
-        });
-        const trouble = counts
+        const kind = kinds[Math.floor(random() * kinds.length)]!;
+        await makeTrouble(pool, kind, series, new Date(startMs), minutes);
+        const trouble = kind.counts
           ? [{ from: startMs, to: startMs + minutes * 60_000 }]
           : [];
         const window = piece(
@@ -145,6 +158,7 @@ void t.test("quiet periods in a database", async (t) => {
     const now = new Date("2026-07-31T06:00:00Z");
     const from = new Date(+now - 2 * dayMs);
 
+    // the present threshold is 30 s; the last slot has no next one
     const enough = [...silent(1, leastPeriods - 1), ...slotsOf("21 31 35 1 1")];
     await storeHeard(pool, {
       ...seriesOf("kraken", ticker),
@@ -330,6 +344,27 @@ void t.test("a window is cut at midnight", (t) => {
 
 function seriesOf(venue: string, { name, cadenceMs }: Stream) {
   return { venue, component: `ws:${name}`, region: "eu-central", cadenceMs };
+}
+
+async function makeTrouble(
+  db: Db,
+  { component, retracted, impaired }: Kind,
+  series: { venue: string; component: string },
+  startedAt: Date,
+  minutes: number,
+): Promise<void> {
+  if (impaired === undefined) {
+    const where = { ...series, ...(component && { component }) };
+    await pastIncident(db, { ...where, startedAt, minutes, retracted });
+    return;
+  }
+  const endedAt = new Date(+startedAt + minutes * 60_000);
+  await db.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
+    select region_id, ${startedAt}, ${startedAt}, ${endedAt}, '{kraken,okx,gate}', 4
+    from region
+    where region = ${impaired}
+  `);
 }
 
 function piece(from: Date, to: Date): Piece {

@@ -21,7 +21,7 @@ export const words = ["measure"];
 export const options = {
   days: {
     type: "string",
-    help: `how far to look back, 1 to ${mostDays} (default ${usualDays})`,
+    help: `days to look back, 1 to ${mostDays} (default ${usualDays})`,
   },
   write: {
     type: "boolean",

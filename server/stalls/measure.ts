@@ -22,7 +22,7 @@ export interface StreamReport {
   /** Of all regions together; null where no quiet period was heard. */
   distribution: Distribution | null;
   longestMs: number | null;
-  /** Quiet periods that touch an incident. */
+  /** Quiet periods that touch trouble, see silences.ts. */
   leftOut: number;
   /** Quiet periods in the region that heard most. */
   mostPeriods: number;
@@ -33,9 +33,9 @@ export interface StreamReport {
 
 export interface RegionReport {
   region: string;
-  /** Time measured outside incidents. */
+  /** Time measured outside trouble. */
   measuredDays: number;
-  /** Slots outside incidents that the present threshold would have judged stalled. */
+  /** Slots outside trouble that the present threshold would have judged stalled. */
   falseNow: number;
   /** The same, of the proposed one; where none is proposed, the present one stays. */
   falseThen: number;

@@ -13,10 +13,11 @@ const threeDigits = new Intl.NumberFormat("en", {
 });
 
 const explanation = `\
-Quiet periods in seconds; each is one silence, however many slots it touched. Left out are those that touch an incident of the
-stream or its socket: what was no stall of the venue's teaches again once its incident is retracted.
-A proposal is ${margin} times p99.9, at least a slot and ${leastMs / 1000} s, in whole seconds, from ${count.format(leastPeriods)} periods in the region that heard most.
-False stalls are slots outside incidents that a threshold would have judged stalled: in all, and a day of one stream in one region.
+Quiet periods in seconds; each is one silence, however many slots it touched. Left out are those that touch an incident of
+the stream or its socket, or an impairment of the region. Those of an incident count again once it is retracted.
+A proposal is ${margin} times p99.9, at least a slot and ${leastMs / 1000} s, in whole seconds. The region that heard most must have ${count.format(leastPeriods)} periods.
+False stalls are slots outside all that in which a threshold would have seen a stall: their number, and how many a day that
+is for one stream in one region.
 `;
 
 const streamHeader = [

@@ -1,13 +1,16 @@
 import type { Db } from "../db.js";
 
-/** One length of silence, and how often it was met. */
+/**
+ * One length of silence, and how often it was met. Trouble is what is known to have been no usual silence: incidents of the
+ * stream or its socket, and impairments of the region.
+ */
 export interface Silence {
   quietMs: number;
-  /** Slots outside incidents whose longest silence it was. */
+  /** Slots outside trouble whose longest silence it was. */
   slots: number;
-  /** Quiet periods outside incidents that were as long: one however many slots it touched. */
+  /** Quiet periods outside trouble that were as long: one however many slots it touched. */
   periods: number;
-  /** Quiet periods that touch an incident of the stream or its socket. */
+  /** Quiet periods of this length that touch trouble. */
   leftOut: number;
 }
 

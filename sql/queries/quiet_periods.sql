@@ -2,8 +2,8 @@
 --
 -- $1 venue; $2 component; $3 region; $4 from; $5 to (exclusive); $6 the stream's cadence in milliseconds.
 -- A row for each length of silence that was the longest of some slot, shortest first: how many slots it was the longest
--- of, how many quiet periods were as long, and how many of those periods are left out because they touch an incident;
--- and from when to when. Rows of windows that follow each other add up.
+-- of, how many quiet periods were as long, both outside trouble, and how many such periods trouble left out. Rows of
+-- windows that follow each other add up.
 --
 -- A sample holds the longest silence that touches its slot. One that still runs when the slot ends is in the next slot
 -- again, longer: of a silence of two minutes twelve slots tell. So a slot's silence is counted only where the next slot
@@ -18,14 +18,22 @@ with series as (
   cross join region g
   where v.venue = $1 and c.component = $2 and g.region = $3
 ),
--- A venue's stall must not teach that stalls are usual. A retracted incident was none, and teaches.
+-- Neither a venue's stalls nor a region's own trouble are to teach how quiet a stream usually is. A retracted incident was
+-- no stall, and teaches.
 trouble as (
-  select coalesce(range_agg(tstzrange(i.started_at, i.closed_at, '[]')), '{}') as spans
-  from incident i
-  join component c using (component_id)
-  where c.venue_id = (select venue_id from series)
-    and c.component in ($2, 'ws:conn')
-    and i.retracted_at is null
+  select coalesce(range_agg(t.span), '{}') as spans
+  from (
+    select tstzrange(i.started_at, i.closed_at, '[]') as span
+    from incident i
+    join component c using (component_id)
+    where c.venue_id = (select venue_id from series)
+      and c.component in ($2, 'ws:conn')
+      and i.retracted_at is null
+    union all
+    select tstzrange(p.started_at, p.ended_at, '[]')
+    from impairment p
+    where p.region_id = (select region_id from series)
+  ) t
 ),
 heard as (
   select
