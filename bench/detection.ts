@@ -25,7 +25,7 @@ export async function benchDetection(): Promise<Figure[]> {
     // a run's slots begin anywhere within the engine's step
     const runs = stage.registry.venues.map((venue, nth) => ({
       venue: venue.id,
-      fault: (nth % 3 === 0 ? "timeout" : "connect") as Fault,
+      fault: nth % 3 === 0 ? "timeout" : "connect",
       phaseMs: Math.floor(
         ((nth + 0.5) * cadenceMs) / stage.registry.venues.length,
       ),
