@@ -1,20 +1,13 @@
-import { readdir, readFile } from "node:fs/promises";
 import t from "tap";
-import { packagedFile } from "../server/package.js";
 import { migratedDatabase } from "./database.js";
-import { parseScenario } from "./scenario.js";
 import { play } from "./scenario-play.js";
-
-const folder = packagedFile("test/scenarios");
+import { parseScenario, readScenarios } from "./scenario.js";
 
 void t.test("the engine, scenario by scenario", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const files = await readdir(folder);
-  for (const file of files.filter((file) => file.endsWith(".txt")).sort()) {
-    const text = await readFile(`${folder}/${file}`, "utf8");
-    const scenario = parseScenario(text, `test/scenarios/${file}`);
-    const seen = await play(pool, scenario);
-    t.strictSame(seen, scenario.expected, `${file}: ${scenario.shows}`);
+  for (const scenario of await readScenarios()) {
+    const { file, shows, expected } = scenario;
+    t.strictSame(await play(pool, scenario), expected, `${file}: ${shows}`);
   }
 });
 

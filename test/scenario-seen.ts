@@ -26,7 +26,7 @@ export async function look(
       from component c
       join venue v using (venue_id)
     )
-    select 1 as place, 'impaired' as kind, g.region as name, 'impaired' as state, array_to_string(i.venues, ' ') as note
+    select 1 as place, 'impaired' as kind, g.region as name, i.recognised_at::text as state, array_to_string(i.venues, ' ') as note
     from impairment i
     join region g using (region_id)
     where i.ended_at is null
@@ -112,16 +112,17 @@ async function moves(
     ...closed.map((slug) => `closed ${slug}, peak ${of(slug).peak}`),
     ...escalated.map((slug) => `escalated ${slug}`),
     ...opened.map((slug) => {
-      const { startedAt, agreed, notCounted, flapping } = of(slug);
+      const { component, startedAt, agreed, notCounted, flapping } = of(slug);
       const startedS = (+startedAt - +startsAt) / 1000;
       const others = notCounted ? `, not counted ${notCounted}` : "";
-      return `opened ${slug}, started +${startedS}s, agreed ${agreed}${others}${flapping ? ", flapping" : ""}`;
+      return `opened ${slug}, ${component}, started +${startedS}s, agreed ${agreed}${others}${flapping ? ", flapping" : ""}`;
     }),
   ];
 }
 
 interface Incident {
   slug: string;
+  component: string;
   startedAt: Date;
   peak: string;
   flapping: boolean;
@@ -137,6 +138,7 @@ async function incidentsOf(
   const rows = await db.query<Incident>(sql`
     select
       i.slug,
+      c.component,
       i.started_at as "startedAt",
       i.peak_severity as peak,
       i.flapping,
@@ -157,6 +159,7 @@ async function incidentsOf(
         where e.incident_id = i.incident_id and e.dropped_at is not null
       ) as dropped
     from incident i
+    join component c using (component_id)
     where i.slug = any (${slugs})
   `);
   return new Map(rows.map((row) => [row.slug, row]));

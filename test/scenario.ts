@@ -2,10 +2,14 @@
  * Behaviour of the engine as text: what the regions measured, a line each, and what the engine must then be seen to do.
  * README.md beside the scenarios says how they are written.
  */
+import { readdir, readFile } from "node:fs/promises";
 import { rulesRow } from "../server/engine/rules.js";
+import { packagedFile } from "../server/package.js";
 import type { Fault } from "../server/sample.js";
 
 export interface Scenario {
+  /** Its name in the folder of scenarios. */
+  file: string;
   /** The sentences that say what it shows. */
   shows: string;
   /** The numbers of the rule book that it depends on. */
@@ -73,11 +77,27 @@ const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
 
 const alsoSeen = ["regions", "venues", "fleet"];
 
+const folder = packagedFile("test/scenarios");
+
+/** All of them, in the order of the chapters. */
+export async function readScenarios(): Promise<Scenario[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".txt"));
+  return Promise.all(
+    files
+      .sort()
+      .map(async (file) =>
+        parseScenario(await readFile(`${folder}/${file}`, "utf8"), file),
+      ),
+  );
+}
+
 /** @throws Error naming the file and the line that it does not understand */
 export function parseScenario(text: string, file = "scenario"): Scenario {
   const lines = text.split("\n").map((line) => line.trim());
-  const proseEnds = lines.indexOf("");
-  const reading = startReading(lines.slice(0, proseEnds).join(" "));
+  const proseEnds = lines.findIndex(
+    (line) => line === "" || line.startsWith("venue "),
+  );
+  const reading = startReading(file, lines.slice(0, proseEnds).join(" "));
   lines.forEach((line, index) => {
     if (index < proseEnds || line === "") return;
     try {
@@ -101,8 +121,9 @@ interface Reading extends Scenario {
   hoursBefore: Map<string, (number | null)[]>;
 }
 
-function startReading(shows: string): Reading {
+function startReading(file: string, shows: string): Reading {
   return {
+    file,
     shows,
     rules: [],
     alsoSeen: [],
@@ -171,7 +192,7 @@ function readVenue(reading: Reading, parts: Parts): void {
   if (from) reading.startsAt = new Date(from);
   if (Number.isNaN(+reading.startsAt))
     throw new Error(
-      `expected a time like 2026-01-15T12:00:00Z, not "${from ?? ""}"`,
+      `expected "from" and a time like 2026-01-15T12:00:00Z, not "${from ?? "nothing"}"`,
     );
   if (decidedS) reading.decidedEveryMs = Number(decidedS) * 1000;
   if (noticedS) reading.noticedEveryMs = Number(noticedS) * 1000;
