@@ -64,6 +64,10 @@ export const commands: Record<string, Entry> = {
     summary: "measure every venue from one region",
     load: () => import("./commands/probe.js"),
   },
+  replay: {
+    summary: "try other rules on a past period",
+    load: () => import("./commands/replay.js"),
+  },
 };
 
 /** Runs the command that the arguments name. Errors end the process, see user-error.ts. */
