@@ -70,7 +70,7 @@ export function compareIncidents(
       ...alone("only in the replay", slugsAround(one, recorded, endsAt)),
       replayed: one,
     });
-  return lines.sort((a, b) => +beginningOf(a) - +beginningOf(b));
+  return lines.sort((a, b) => inOrder(incidentOf(a), incidentOf(b)));
 }
 
 function pairOf(recorded: Incident, replayed: Incident): Line {
@@ -100,7 +100,7 @@ function byLikeness(
               : together(one, other, endsAt)!,
         })),
     )
-    .sort((a, b) => (b.likeness === a.likeness ? 0 : b.likeness - a.likeness))
+    .sort((a, b) => (a.likeness === b.likeness ? 0 : b.likeness - a.likeness))
     .map(({ pair }) => pair);
 }
 
@@ -154,6 +154,11 @@ function differencesBetween(
   return found;
 }
 
-function beginningOf({ recorded, replayed }: Line): Date {
-  return (recorded ?? replayed)!.startedAt;
+/** Of a line; as recorded, where it was. */
+export function incidentOf({ recorded, replayed }: Line): Incident {
+  return (recorded ?? replayed)!;
+}
+
+function inOrder(a: Incident, b: Incident): number {
+  return +a.startedAt - +b.startedAt || (a.slug < b.slug ? -1 : 1);
 }

@@ -10,7 +10,11 @@ export interface ChangedRule {
   unit: Rule["unit"];
   present: number;
   tried: number;
+  /** False for those that decide when the engine acts and what is shown, not what it decides. */
+  matters: boolean;
 }
+
+const withoutEffect = ["catch_up_ms", "late_alert_ms", "silent_after_ms"];
 
 /**
  * Reads a file of rules: `{"openingBadRun": 2, …}`, or an answer of `/v1/thresholds`. What it leaves out stays as it is.
@@ -54,7 +58,15 @@ export function changedRules(others: Partial<RulesRow>): ChangedRule[] {
     const tried = others[name] ?? present;
     return tried === present
       ? []
-      : [{ name: publicName(name), unit, present, tried }];
+      : [
+          {
+            name: publicName(name),
+            unit,
+            present,
+            tried,
+            matters: !withoutEffect.includes(name),
+          },
+        ];
   });
 }
 

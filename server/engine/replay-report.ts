@@ -2,6 +2,7 @@
 import {
   type Difference,
   endOf,
+  incidentOf,
   type Incident,
   type Line,
 } from "./compare-incidents.js";
@@ -54,7 +55,7 @@ export function totalsOf({ lines, from, to }: Replay): Totals {
 }
 
 export function replayText(replay: Replay): string {
-  const lines = replay.lines.map((line) => `  ${lineText(line)}`);
+  const lines = tableOf(replay.lines);
   const none = "  no incidents, neither recorded nor in the replay";
   return [
     ...headOf(replay),
@@ -90,56 +91,58 @@ function headOf({
   ];
 }
 
-function ruleText({ name, present, tried, unit }: ChangedRule): string {
-  return `${name} ${tried} instead of ${present}${unit === "share" ? "" : ` ${unit}`}`;
+function ruleText({
+  name,
+  present,
+  tried,
+  unit,
+  matters,
+}: ChangedRule): string {
+  const of = unit === "share" ? "" : ` ${unit}`;
+  const note = matters ? "" : " (without effect on a replay)";
+  return `${name} ${tried} instead of ${present}${of}${note}`;
 }
 
-function lineText({
-  verdict,
-  recorded,
-  replayed,
-  differences,
-  within,
-}: Line): string {
-  const one = (recorded ?? replayed)!;
-  const named = recorded && replayed && recorded.slug !== replayed.slug;
-  return [
-    `${second(one.startedAt)}  ${one.slug}  ${one.component}  `,
-    [
-      verdictText(verdict, one, differences, within),
-      ...(named ? [`named ${replayed.slug} there`] : []),
-      ...(one.retractedAt &&
-      !one.byHand &&
-      !differences.some(({ what }) => what === "retracted")
-        ? [`retracted ${second(one.retractedAt)}`]
-        : []),
-      ...(one.byHand ? [`retracted by hand: ${one.byHand}`] : []),
-    ].join("; "),
-  ].join("");
+/** Columns, as wide as their widest. */
+function tableOf(lines: Line[]): string[] {
+  const slugs = Math.max(...lines.map((one) => incidentOf(one).slug.length));
+  const components = Math.max(
+    ...lines.map((one) => incidentOf(one).component.length),
+  );
+  return lines.map((line) => {
+    const { startedAt, slug, component } = incidentOf(line);
+    return `  ${second(startedAt)}  ${slug.padEnd(slugs)}  ${component.padEnd(components)}  ${saidOf(line)}`;
+  });
 }
 
-function verdictText(
-  verdict: Line["verdict"],
-  one: Incident,
-  differences: Difference[],
-  within: string[],
-): string {
+function saidOf(line: Line): string {
+  const { recorded, replayed, differences } = line;
+  const { retractedAt, byHand } = incidentOf(line);
+  const said = [verdictText(line)];
+  if (recorded && replayed && recorded.slug !== replayed.slug)
+    said.push(`named ${replayed.slug} there`);
+  if (byHand) said.push(`retracted by hand: ${byHand}`);
+  else if (retractedAt && !differences.some(({ what }) => what === "retracted"))
+    said.push(`retracted ${second(retractedAt)}`);
+  return said.join("; ");
+}
+
+function verdictText(line: Line): string {
+  const { verdict, differences, within } = line;
   if (verdict === "same") return "same";
   if (verdict === "different")
     return differences.map(differenceText).join(", ");
-  const is =
-    verdict === "only recorded" ? "only recorded" : "only in the replay";
-  const why =
-    within.length > 0
-      ? `part of ${within.join(" and ")} ${verdict === "only recorded" ? "there" : "as recorded"}`
-      : verdict === "only recorded"
-        ? "these rules do not open it"
-        : `${one.peakSeverity}, open ${lifeText(one)}`;
-  return `${is}: ${why}`;
+  const others = within.join(" and ");
+  if (verdict === "only recorded")
+    return `only recorded: ${others ? `part of ${others} there` : "these rules do not open it"}`;
+  return `only in the replay: ${others ? `part of ${others} as recorded` : lifeText(incidentOf(line))}`;
 }
 
-function lifeText({ openedAt, closedAt }: Incident): string {
-  return closedAt ? `for ${lasting(+closedAt - +openedAt)}` : "at the end";
+function lifeText({ peakSeverity, openedAt, closedAt }: Incident): string {
+  const open = closedAt
+    ? `for ${lasting(+closedAt - +openedAt)}`
+    : "at the end";
+  return `${peakSeverity}, open ${open}`;
 }
 
 function differenceText({
@@ -180,14 +183,14 @@ function footOf(replay: Replay): string[] {
   const row = (name: string, side: SideTotals) =>
     `${name} ${side.incidents} incidents (${side.retracted} retracted), ${side.openings} of them opened in the period, ${side.incidentMinutes} incident minutes`;
   return [
-    row("recorded  ", recorded),
-    row("replayed  ", replayed),
+    row("recorded ", recorded),
+    row("replayed ", replayed),
     Object.entries(verdicts)
       .map(([verdict, n]) => `${n} ${verdict}`)
       .join(", "),
     ...(replay.unwatched > 0
       ? [
-          `Left out: ${replay.unwatched} recorded incidents of components that are not watched any more`,
+          `Left out: ${replay.unwatched} recorded ${replay.unwatched === 1 ? "incident of a component that is" : "incidents of components that are"} not watched any more`,
         ]
       : []),
   ];

@@ -49,13 +49,6 @@ export interface Replay {
   unwatched: number;
 }
 
-/** They decide when the engine acts and what is shown, not what it decides. */
-const withoutEffect = [
-  "catch_up_ms",
-  "late_alert_ms",
-  "silent_after_ms",
-] as const;
-
 /** Samples are copied in pieces of this length: enough that what overlaps is little, and few enough to be held. */
 const pieceMs = 3_600_000;
 
@@ -138,8 +131,12 @@ async function planOf(
   pool: Pool,
   { from, to, venue, rules: others }: ReplayOptions,
 ): Promise<Plan> {
-  const rules = { ...rulesRow, ...others };
-  for (const name of withoutEffect) rules[name] = rulesRow[name];
+  const rules = {
+    ...rulesRow,
+    ...others,
+    // a past of any length is walked through
+    catch_up_ms: rulesRow.catch_up_ms,
+  };
   if (venue !== null) await requireVenue(pool, venue, others);
   const [bounds] = await pool.file<Bounds>("replay_bounds", [
     JSON.stringify(rules),

@@ -8,18 +8,21 @@ create function engine.make_replay_tables() returns void
 language plpgsql
 as $$
 begin
-  create unlogged table engine_clock (like venuewatch.engine_clock including all);
-  create unlogged table region_state (like venuewatch.region_state including all) with (fillfactor = 50);
-  create unlogged table component_state (like venuewatch.component_state including all) with (fillfactor = 50);
-  create unlogged table venue_state (like venuewatch.venue_state including all) with (fillfactor = 50);
-  create unlogged table impairment (like venuewatch.impairment including all);
-  create unlogged table typical_latency (like venuewatch.typical_latency including all);
-  create unlogged table incident (like venuewatch.incident including all);
-  create unlogged table alert_event (like venuewatch.alert_event including all);
+  -- as text: the embedded TimescaleDB crashes when it makes tables a second time by the statement that plpgsql has kept
+  execute $tables$
+    create unlogged table engine_clock (like venuewatch.engine_clock including all);
+    create unlogged table region_state (like venuewatch.region_state including all) with (fillfactor = 50);
+    create unlogged table component_state (like venuewatch.component_state including all) with (fillfactor = 50);
+    create unlogged table venue_state (like venuewatch.venue_state including all) with (fillfactor = 50);
+    create unlogged table impairment (like venuewatch.impairment including all);
+    create unlogged table typical_latency (like venuewatch.typical_latency including all);
+    create unlogged table incident (like venuewatch.incident including all);
+    create unlogged table alert_event (like venuewatch.alert_event including all);
 
-  create unlogged table sample (like venuewatch.sample);
-  create index on sample (component_id, region_id, ts);
-  create index on sample (ts);
+    create unlogged table sample (like venuewatch.sample);
+    create index on sample (component_id, region_id, ts);
+    create index on sample (ts);
+  $tables$;
 end;
 $$;
 
@@ -28,7 +31,7 @@ create function engine.watch_in_replay(only_venue text) returns void
 language plpgsql
 as $$
 begin
-  create unlogged table venue (like venuewatch.venue including all);
+  execute 'create unlogged table venue (like venuewatch.venue including all)';
   insert into venue overriding system value select * from venuewatch.venue;
   update venue v set published = v.published and v.venue = only_venue;
 end;
