@@ -22,6 +22,10 @@ export interface Incident {
   quorum: number;
   reporting: number;
   regions: string[];
+  peakSeverity: "degraded" | "outage";
+  startedAt: string;
+  openedAt: string;
+  closedAt: string | null;
 }
 
 export interface Evidence {
@@ -31,6 +35,9 @@ export interface Evidence {
       vote: string;
       samples: number;
       bad: number;
+      slow: number;
+      p50Ms: number | null;
+      typicalP50Ms: number | null;
       faults: Partial<Record<Fault, number>>;
     }[];
     notCounted: unknown[];
