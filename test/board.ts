@@ -30,6 +30,7 @@ export interface Incident {
 
 export interface Evidence {
   opening: {
+    quorum: number;
     votes: {
       region: string;
       vote: string;
