@@ -288,7 +288,11 @@ async function decideUntil(
   deeds: Date[],
   pace: Pace,
 ): Promise<number> {
-  let due = await run.scratch.within((tx) => dueInstants(tx, upTo, run.rules));
+  // all within the day that is caught up, so that states never begin anew here
+  const all = await run.scratch.within((tx) =>
+    dueInstants(tx, upTo, run.rules),
+  );
+  let due = all.map(({ at }) => at);
   const instants = due.length;
   while (deeds[0] && deeds[0] <= upTo && !run.signal.aborted) {
     const deed = deeds.shift()!;
