@@ -120,7 +120,8 @@ export interface Stream {
 }
 
 /**
- * Silence beyond `afterMs` is a stall. `distribution` is what it was read off.
+ * Silence beyond `afterMs` is a stall. `distribution` is what it was read off
+ * by `venuewatch stalls measure` (stalls/proposal.ts says how).
  *
  * While that is null, `afterMs` is reckoned: 10 mean intervals and at least
  * 10 s where the rate is documented or probed, for such feeds tick like a

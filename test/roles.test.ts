@@ -6,6 +6,7 @@ import { makeLog } from "../server/log.js";
 import { migrate, schemaState } from "../server/migrate.js";
 import { recordSamples } from "../server/record-samples.js";
 import type { Sample } from "../server/sample.js";
+import { measureStalls } from "../server/stalls/measure.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 
 const log = makeLog("test", "warn");
@@ -102,6 +103,15 @@ void t.test("roles of least rights", async (t) => {
         "select * from leader",
       ]);
     });
+
+  await t.test("vw_analyst measures stall thresholds", async (t) => {
+    const analyst = await actingAs(t, url, "vw_analyst");
+    const reports = await measureStalls(analyst, registry, {
+      days: 1,
+      now: new Date(now),
+    });
+    t.equal(reports.length, 48, "one a stream");
+  });
 
   await t.test("vw_web answers every question of the API", async (t) => {
     const web = await actingAs(t, url, "vw_web");

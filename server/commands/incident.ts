@@ -1,4 +1,5 @@
 import type { Given, Options } from "../command-line.js";
+import { databaseFault } from "../database-fault.js";
 import { connect } from "../db.js";
 import { type Retracted, retractIncident } from "../engine/retract.js";
 import { runToEnd } from "../lifecycle.js";
@@ -20,26 +21,32 @@ export const options: Options = {
   reason: { type: "string", help: "why it is none; required, kept with it" },
 };
 
+/** It waits for the tick that is under way, and for nothing else. */
+const statementTimeoutMs = 30_000;
+
 export async function run({ values, words }: Given): Promise<void> {
-  const [action, slug = ""] = words;
-  if (action !== "retract")
-    throw new UserError(
-      `incident: the only thing to do with one is retract, got ${JSON.stringify(action)}`,
-    );
+  const [, slug = ""] = words;
   const { reason } = values;
   if (typeof reason !== "string")
     throw new UserError(
-      `incident retract: --reason is missing; it is kept with the incident, for whoever asks why it is gone`,
+      "incident retract: --reason is missing; it is kept with the incident, for whoever asks why it is gone",
     );
   const settings = readSettings();
   const log = makeLog("incident", settings.logLevel);
   await runToEnd(log, async (life) => {
-    const pool = await connect(databaseUrlOf(settings), {
+    const url = databaseUrlOf(settings);
+    const pool = await connect(url, {
       applicationName: "incident",
       log,
+      max: 1,
+      statementTimeoutMs,
     });
-    life.onClose("database connections", pool.close);
-    const retracted = await retractIncident(pool, slug, reason);
+    life.onClose("database connection", pool.close);
+    const retracted = await retractIncident(pool, slug, reason).catch(
+      (error: unknown) => {
+        throw databaseFault(error, url) ?? error;
+      },
+    );
     process.stdout.write(`${told(slug, retracted)}\n`);
   });
 }
