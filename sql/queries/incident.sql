@@ -23,8 +23,9 @@ select
       where e.at is not null
     ),
     'evidence', i.evidence,
-    'errors', api.errors(i.component_id, i.started_at, coalesce(i.closed_at, k.generated_at)),
-    'latency', api.incident_latency(i.component_id, i.started_at, coalesce(i.closed_at, k.generated_at)),
+    -- as long as it was seen: the recovery hold would dilute what it was like
+    'errors', api.errors(i.component_id, i.started_at, i.last_bad_at),
+    'latency', api.incident_latency(i.component_id, i.started_at, i.last_bad_at),
     'detection', api.detection(1, 90),
     'official', json_build_object('source', v.official_kind, 'page', v.official_page, 'observed', false),
     'related', api.related(i.incident_id)

@@ -50,7 +50,7 @@ export const incident = object("An incident, the same object everywhere.", {
     "Whether it was at least the third of its component within an hour: a relapse then extends it, since it closes only after a longer hold.",
   ),
   durationSeconds: orNull(
-    integer("From startedAt to closedAt; null while open."),
+    integer("From startedAt to closedAt, the recovery hold included; null while open."),
   ),
   quorum: integer("How many regions had to agree at the opening.", 1),
   reporting: integer("How many regions reported the component then.", 1),
@@ -155,8 +155,8 @@ const evidence: SchemaObject = {
 const errors = object(
   "What went wrong, by the minutes that the incident touches.",
   {
-    from: instant("Start of the window."),
-    to: instant("End of the window; now, while the incident is open."),
+    from: instant("Its startedAt."),
+    to: instant("Its lastBadAt: the recovery hold is left out."),
     samples: orNull(
       integer("Samples taken; null when no minute is kept any more."),
     ),
@@ -209,7 +209,7 @@ const latency = object(
       1,
     ),
     before: measuredLatency("The day before it started."),
-    during: measuredLatency("From its start to its end, or until now."),
+    during: measuredLatency("From startedAt to lastBadAt."),
     regions: list(
       "By region, since a region that saw nothing dilutes the others.",
       object("One region.", {
