@@ -1,6 +1,7 @@
 /** What a fleet of probes would have left in the database lately, and what the engine makes of it. */
 import { type Db, sql } from "../server/db.js";
 import { accepted, decideUpTo, tick } from "../server/engine/tick.js";
+import { rulesRow } from "../server/engine/rules.js";
 import type { Fault } from "../server/sample.js";
 
 export interface Measured {
@@ -16,6 +17,8 @@ export interface Measured {
   latencyMs?: number;
   /** Height of the chain, of components that read one. */
   head?: number;
+  /** Absent: it was known at once. */
+  receivedAfterS?: number;
 }
 
 /** The instant so many seconds before now. */
@@ -29,14 +32,14 @@ export async function measured(db: Db, what: Measured): Promise<void> {
   const good = fault === undefined;
   const latencyUs = (what.latencyMs ?? 80) * 1000;
   await db.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, latency_us, messages, quiet_ms, event_age_ms, head)
+    insert into sample (ts, component_id, region_id, good, fault, latency_us, messages, quiet_ms, event_age_ms, head, received_after_s)
     select
       slot.ts, c.component_id, g.region_id, ${good}, ${fault ?? null}::fault,
       case when ${good} and c.kind = 'rest' then ${latencyUs}::int end,
       case when c.kind = 'ws' and c.component <> 'ws:conn' then 40 end,
       case when c.kind = 'ws' and c.component <> 'ws:conn' then 900 end,
       case when c.kind = 'ws' and c.component <> 'ws:conn' then 35 end,
-      ${head ?? null}::bigint
+      ${head ?? null}::bigint, ${what.receivedAfterS ?? 0}::int
     from component c
     join venue v using (venue_id)
     cross join region g
@@ -49,7 +52,8 @@ export async function measured(db: Db, what: Measured): Promise<void> {
       and (${component ?? null}::text is null or c.component = ${component ?? null})
       and (${regions ?? null}::text[] is null or g.region = any (${regions ?? null}))
     on conflict (component_id, region_id, ts) do update set
-      good = excluded.good, fault = excluded.fault, latency_us = excluded.latency_us, head = excluded.head
+      good = excluded.good, fault = excluded.fault, latency_us = excluded.latency_us, head = excluded.head,
+      received_after_s = excluded.received_after_s
   `);
 }
 
@@ -83,9 +87,10 @@ export async function decideThrough(
   db: Db,
   from: Date,
   to: Date,
+  rules = rulesRow,
 ): Promise<void> {
-  accepted(await tick(db, from));
-  for await (const decided of decideUpTo(db, to)) accepted(decided);
+  accepted(await tick(db, from, { rules }));
+  for await (const decided of decideUpTo(db, to, { rules })) accepted(decided);
   await rollUp(db);
 }
 

@@ -50,7 +50,9 @@ export const incident = object("An incident, the same object everywhere.", {
     "Whether it was at least the third of its component within an hour: a relapse then extends it, since it closes only after a longer hold.",
   ),
   durationSeconds: orNull(
-    integer("From startedAt to closedAt, the recovery hold included; null while open."),
+    integer(
+      "From startedAt to closedAt, the recovery hold included; null while open.",
+    ),
   ),
   quorum: integer("How many regions had to agree at the opening.", 1),
   reporting: integer("How many regions reported the component then.", 1),
