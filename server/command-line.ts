@@ -72,6 +72,10 @@ export const commands: Record<string, Entry> = {
     summary: "propose stall thresholds from measured silences",
     load: () => import("./commands/stalls.js"),
   },
+  replay: {
+    summary: "try other rules on a past period",
+    load: () => import("./commands/replay.js"),
+  },
 };
 
 /** Runs the command that the arguments name. Errors end the process, see user-error.ts. */

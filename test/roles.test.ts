@@ -57,7 +57,7 @@ void t.test("roles of least rights", async (t) => {
   await t.test("vw_core ticks and keeps the history up", async (t) => {
     const core = await actingAs(t, url, "vw_core");
     t.strictSame(await schemaState(core), { missing: [], unknown: [] });
-    t.ok(await core.file("lead", ["engine", "core of a test", 1_000]));
+    t.ok(await core.file("lead", ["engine", "core of a test", 1_000, null]));
     t.ok(await tick(core, new Date(now)));
     await core.script("call upkeep.refresh_newest(now())");
     await core.script("call upkeep.refresh_open_buckets(now())");

@@ -35,7 +35,14 @@ const quickRules = {
   window_ms: 6 * cadenceMs,
   vote_max_age_ms: 5 * cadenceMs,
   recovery_hold_ms: 2 * cadenceMs,
+  // a relapse takes four seconds to show
+  flap_hold_ms: 10 * cadenceMs,
+  // between what a busy machine takes and the timeout
+  slow_floor_ms: 300,
 };
+
+/** What REST took in the day before. */
+const usualLatencyMs = 5;
 
 const quiet = makeLog("test", "error");
 
@@ -67,6 +74,7 @@ export async function startWay(t: Test): Promise<Way> {
   t.teardown(() => world.close());
   const registry = quickened(world.registry);
   await migrate(pool, registry, quiet);
+  await recordDayBefore(pool);
   const web = await startWeb({
     pool,
     registry,
@@ -85,6 +93,21 @@ export async function startWay(t: Test): Promise<Way> {
   t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
   const url = `http://127.0.0.1:${web.port}`;
   return { world, registry, pool, probes, url, engine };
+}
+
+/** Hour by hour, so that it is known what is typical. */
+async function recordDayBefore(pool: Pool): Promise<void> {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, latency_us)
+    select h.hour, c.component_id, g.region_id, true, ${usualLatencyMs * 1000}
+    from component c
+    cross join region g
+    cross join generate_series(now() - interval '1 day', now() - interval '1 hour', interval '1 hour') as h (hour)
+    where c.kind = 'rest'
+  `);
+  await pool.query(
+    sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now())`,
+  );
 }
 
 /**

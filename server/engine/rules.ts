@@ -204,3 +204,8 @@ export type RulesRow = Record<(typeof rules)[number]["name"], number>;
 export const rulesRow = Object.fromEntries(
   rules.map(({ name, value }) => [name, value]),
 ) as RulesRow;
+
+/** As `/v1/thresholds` prints it. */
+export function publicName(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}

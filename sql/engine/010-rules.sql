@@ -82,39 +82,45 @@ as $$
   where c.published and v.published
 $$;
 
--- Which instants are to be decided, up to a time? All since the last one that was. After a long pause those are left
--- out at which nothing can happen, because nothing was measured within what they look at: a machine that was asleep
--- overnight need not walk through the night. Nothing is caught up beyond what the rules say.
-create function engine.due_instants(up_to timestamptz, r engine.rules) returns setof timestamptz
+-- Which instants are to be decided, up to a time? All since the last one that was, and nothing beyond what the rules say
+-- is caught up. `anew`: what is known is from before instants that nobody will decide any more, and no basis for this one.
+--
+-- After a long pause those are left out at which nothing can happen, because nothing was measured within what they look
+-- at: a machine that was asleep overnight need not walk through the night. A state is made of samples within the longest
+-- span; so is an opening, and it is judged anew for a while.
+create function engine.due_instants(up_to timestamptz, r engine.rules) returns table (at timestamptz, anew boolean)
 language plpgsql stable
 as $$
 declare
   step       interval := engine.ms(r.step_ms);
   newest_at  timestamptz := date_bin(step, up_to, 'epoch');
   ticked_at  timestamptz := (select c.ticked_at from engine_clock c);
-  oldest_at  timestamptz := greatest(date_bin(step, ticked_at, 'epoch') + step, date_bin(step, up_to - engine.ms(r.catch_up_ms), 'epoch'));
-  looks_back interval := greatest(engine.longest_span(r), engine.ms(r.retraction_ms));
+  next_at    timestamptz := date_bin(step, ticked_at, 'epoch') + step;
+  reach_at   timestamptz := date_bin(step, up_to - engine.ms(r.catch_up_ms), 'epoch');
+  first_at   timestamptz := greatest(next_at, reach_at);
+  looks_back interval := engine.longest_span(r) + engine.ms(r.retraction_ms);
 begin
   if ticked_at is null then
-    return next newest_at;
+    return query select newest_at, false;
   elsif newest_at - ticked_at <= interval '5 minutes' then
-    return query select generate_series(oldest_at, newest_at, step);
+    return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);
   else
     return query
       with measured as materialized (
         select m.minute
-        from generate_series(date_bin('1 minute', oldest_at - looks_back, 'epoch'), newest_at, interval '1 minute') as m (minute)
+        from generate_series(date_bin('1 minute', first_at - looks_back, 'epoch'), newest_at, interval '1 minute') as m (minute)
         where exists (select from sample s where s.ts >= m.minute and s.ts < m.minute + interval '1 minute')
       ),
-      -- measured minutes and how long each is looked back at, as spans without overlaps
+      -- measured minutes, and until the instant at which the last of it is out of sight, as spans without overlaps
       spans as (
-        select unnest(range_agg(tstzrange(m.minute, m.minute + interval '2 minutes' + looks_back))) as span
+        select unnest(range_agg(tstzrange(m.minute, m.minute + interval '1 minute' + looks_back + step, '[]'))) as span
         from measured m
       )
-      select at
-      from generate_series(oldest_at, newest_at, step) at
-      where at = newest_at or exists (select from spans s where s.span @> at)
-      order by at;
+      select i.instant, i.instant = first_at and next_at < reach_at
+      from generate_series(first_at, newest_at, step) i (instant)
+      -- the first one too: what is watched may have changed meanwhile
+      where i.instant in (first_at, newest_at) or exists (select from spans s where s.span @> i.instant)
+      order by i.instant;
   end if;
 end;
 $$;

@@ -1,9 +1,10 @@
 -- One tick of the engine: everything it decides at one instant, in one transaction, by what was known then.
 --
 -- The clock is a parameter, so that hours are walked in milliseconds: by tests, by a core that was away, by a replay.
--- `decided_at` is when that happens. A tick at or before the last one changes nothing and says so: an instant is decided once. `holder` and `fence` are the
--- lease of the core that ticks; one that has lost it since, however long it slept, decides nothing. Null: no lease is needed
--- (a replay, a history that is being made).
+-- `decided_at` is when that happens; null: now. A tick at or before the last one changes nothing and says so: an instant is
+-- decided once. `holder` and `fence` are the lease of the core that ticks; one that has lost it since, however long it
+-- slept, decides nothing. Null: no lease is needed (a replay, a history that is being made). `anew`: instants before this one
+-- were given up, so that what was known then is no basis.
 --
 -- All tables are found by the search path, so that a replay runs these same functions on tables of its own.
 --
@@ -15,7 +16,8 @@ create function engine.tick(
   r engine.rules,
   engine_version text,
   holder text,
-  fence bigint
+  fence bigint,
+  anew boolean default false
 ) returns jsonb
 language plpgsql
 as $$
@@ -52,7 +54,7 @@ begin
       end;
   perform engine.keep_rules(at, engine_version, r);
 
-  if was_at < at - engine.ms(r.catch_up_ms) then
+  if anew then
     perform engine.forget_everything();
   end if;
   perform engine.forget_unwatched();
@@ -66,7 +68,7 @@ begin
   closed := engine.close_incidents(at, r);
   escalated := engine.follow_open_incidents(at, r);
   opened := engine.open_incidents(at, r);
-  perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
+  perform engine.write_alerts(at, coalesce(decided_at, clock_timestamp()), opened, escalated, closed, r);
 
   return jsonb_build_object(
     'at', at, 'opened', opened, 'escalated', escalated, 'closed', closed, 'retracted', retracted
