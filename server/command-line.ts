@@ -64,6 +64,10 @@ export const commands: Record<string, Entry> = {
     summary: "measure every venue from one region",
     load: () => import("./commands/probe.js"),
   },
+  incident: {
+    summary: "retract an incident that was none",
+    load: () => import("./commands/incident.js"),
+  },
   stalls: {
     summary: "propose stall thresholds from measured silences",
     load: () => import("./commands/stalls.js"),

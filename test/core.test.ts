@@ -61,6 +61,43 @@ void t.test("cores on one database", async (t) => {
     await core.close();
   });
 
+  await t.test("a refresh of another core is waited for", async (t) => {
+    await whileRefreshing(
+      pool,
+      `raise exception 'a concurrent refresh' using errcode = 'lock_not_available'`,
+      async () => {
+        const core = coreOn(t, url);
+        await until(() => core.told("waits for another core") > 0);
+        t.equal(core.told(" error "), 0, "that is no error");
+        await core.close();
+      },
+    );
+  });
+
+  await t.test("a long refresh costs nobody the office", async (t) => {
+    await pool.script("create sequence long_refresh");
+    const longer = { ...quickPace, leaseMs: 400, newestMs: 50 };
+    await whileRefreshing(
+      pool,
+      `perform nextval('long_refresh'), pg_sleep(0.9)`,
+      async () => {
+        const leading = coreOn(t, url, longer);
+        await leaderIs(pool, leading.holder);
+        const other = coreOn(t, url, longer);
+        const refreshes = async () =>
+          (
+            await pool.query<{ n: number }>(
+              sql`select last_value as n from long_refresh`,
+            )
+          )[0]!.n;
+        await until(async () => (await refreshes()) >= 5);
+        t.equal(other.told("leads from now on"), 0);
+        await other.close();
+        await leading.close();
+      },
+    );
+  });
+
   await t.test("one that rests closes at once", async (t) => {
     const hourly = { ...rulesRow, step_ms: 3_600_000 };
     const core = coreOn(t, url, usualPace, hourly);
@@ -105,6 +142,21 @@ function coreOn(
   const told = (what: string) =>
     lines.filter((line) => line.includes(what)).length;
   return { holder: core.holder, close, die, told };
+}
+
+/** Refreshing the newest minutes does this instead. */
+async function whileRefreshing(
+  pool: Pool,
+  body: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await pool.script(`
+    alter procedure upkeep.refresh_newest(timestamptz) rename to hidden;
+    create procedure upkeep.refresh_newest(timestamptz) language plpgsql as $$ begin ${body}; end; $$`);
+  await work();
+  await pool.script(`
+    drop procedure upkeep.refresh_newest(timestamptz);
+    alter procedure upkeep.hidden(timestamptz) rename to refresh_newest`);
 }
 
 async function leader(pool: Pool): Promise<string | undefined> {

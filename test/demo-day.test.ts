@@ -34,7 +34,7 @@ const told: Told[] = [
     regions: ["eu-central", "us-east"],
   },
   { ...spell("bybit", "ws:trades", 9, 0, 9), shows: "stall" },
-  { ...spell("kucoin-futures", "ws:conn", 12, 0, 6), shows: "timeout" },
+  { ...spell("kraken", "ws:conn", 12, 0, 6), shows: "timeout" },
   { ...spell("gemini", "rest:ticker", 14, 0, 0.5), shows: "http" },
   { ...spell("gemini", "rest:ticker", 14, 3, 0.5), shows: "http" },
   // two bad spells, from 6:00 to 6:30 and from 9:00 to 9:30
@@ -250,7 +250,7 @@ async function streamsAreNotMeasured(t: Test, { pool, beginMs }: Day) {
     from sample s
     join component c using (component_id)
     join venue v using (venue_id)
-    where v.venue = 'kucoin-futures' and c.kind = 'ws'
+    where v.venue = 'kraken' and c.kind = 'ws'
       and s.ts >= ${from} and s.ts < ${from}::timestamptz + interval '6 minutes'
   `);
   t.match(row, { streams: 0, sockets: 3 * 36 });
@@ -268,7 +268,7 @@ async function patternsAndBars(t: Test, { url }: Day) {
   const degraded: Record<string, [number, number]> = {
     okx: [12, 14],
     bybit: [9, 11],
-    "kucoin-futures": [6, 8],
+    kraken: [6, 8],
     gemini: [4, 8],
     kucoin: [8, 10],
     // blocked, limited or impaired in one region, and slow, which is no failure; a sample may get lost in a second region

@@ -10,7 +10,7 @@ export interface Mutant {
   found: string;
   becomes: string;
   noticedBy: string[];
-  /** The table itself refuses what comes of it: the constraint or the column that does. */
+  /** The table itself refuses what comes of it: the constraint that it violates. */
   refusedBy?: string;
 }
 
@@ -154,23 +154,22 @@ export const mutants: Mutant[] = [
   {
     breaks: "exactly the limit is not slow",
     file: "engine/030-region-verdicts.sql",
-    found: "s.good and s.latency_us >= t.slow_from_us",
-    becomes: "s.good and s.latency_us > t.slow_from_us",
+    found: "s.good and s.latency_us >= w.slow_from_us",
+    becomes: "s.good and s.latency_us > w.slow_from_us",
     noticedBy: ["3-slow-limits"],
   },
   {
     breaks: "slow by the multiple or by the floor",
-    file: "engine/030-region-verdicts.sql",
-    found: "greatest(t.p50_us * r.slow_multiple",
-    becomes: "least(t.p50_us * r.slow_multiple",
+    file: "engine/020-typical-latency.sql",
+    found: "greatest(typical_us * r.slow_multiple",
+    becomes: "least(typical_us * r.slow_multiple",
     noticedBy: ["3-slow-limits"],
-    refusedBy: "started_at",
   },
   {
     breaks: "slow samples end a bad run",
     file: "engine/030-region-verdicts.sql",
     found:
-      "filter (where s.good and (s.latency_us >= t.slow_from_us) is not true)",
+      "filter (where s.good and (s.latency_us >= w.slow_from_us) is not true)",
     becomes: "filter (where s.good)",
     noticedBy: ["3-slow-venue", "3-slow-among-failed"],
   },
@@ -191,7 +190,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "a region's state is bad since the last instant",
     file: "engine/030-region-verdicts.sql",
-    found: "then coalesce(kept.bad_since, at) end",
+    found: "then coalesce(k.bad_since, at) end",
     becomes: "then at end",
     noticedBy: ["4-one-block-after-another"],
   },
@@ -364,17 +363,15 @@ export const mutants: Mutant[] = [
   {
     breaks: "a state begins anew when other regions report",
     file: "engine/050-quorum.sql",
-    found:
-      "since = case when kept.state = excluded.state then kept.since else excluded.since end",
-    becomes: "since = excluded.since",
+    found: "since = case when k.state = v.state then k.since else at end",
+    becomes: "since = at",
     noticedBy: ["6-hold-as-regions-leave"],
   },
   {
     breaks: "a state is since the first one",
     file: "engine/050-quorum.sql",
-    found:
-      "since = case when kept.state = excluded.state then kept.since else excluded.since end",
-    becomes: "since = kept.since",
+    found: "since = case when k.state = v.state then k.since else at end",
+    becomes: "since = k.since",
     noticedBy: ["6-relapse-within-the-hold"],
   },
   {
@@ -416,14 +413,14 @@ export const mutants: Mutant[] = [
     file: "engine/080-tick.sql",
     found: "retracted := engine.retract_incidents(at, r)",
     becomes: "retracted := '{}'",
-    noticedBy: ["6-late-samples-retract", "6-silent-regions-were-well"],
+    noticedBy: ["6-opens-anew-after-retraction", "6-silent-regions-were-well"],
   },
   {
     breaks: "what is learnt in hindsight is not looked at",
     file: "engine/060-evidence.sql",
     found: "engine.region_verdicts(of_components, since, at, known_at, r)",
     becomes: "engine.region_verdicts(of_components, since, at, at, r)",
-    noticedBy: ["6-late-samples-retract", "6-silent-regions-were-well"],
+    noticedBy: ["6-opens-anew-after-retraction", "6-silent-regions-were-well"],
   },
   {
     breaks: "impairments recognised later are not looked at",
@@ -437,7 +434,7 @@ export const mutants: Mutant[] = [
     file: "engine/060-evidence.sql",
     found: " and e.bad_run >= r.opening_bad_run",
     becomes: "",
-    noticedBy: ["6-late-samples-retract"],
+    noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
     breaks: "openings are judged anew at every instant",
@@ -459,7 +456,7 @@ export const mutants: Mutant[] = [
     file: "engine/070-incidents.sql",
     found: "where e.incident_id = u.incident_id and e.dispatched_at is null",
     becomes: "where false",
-    noticedBy: ["6-late-samples-retract"],
+    noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
     breaks: "alerts that have left are dropped",
@@ -595,7 +592,7 @@ export const mutants: Mutant[] = [
     found:
       "        and g.ts <= at - g.received_after_s * interval '1 second'\n",
     becomes: "",
-    noticedBy: ["6-late-samples-retract"],
+    noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
     breaks: "a second incident opens while one is open",

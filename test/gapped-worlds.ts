@@ -52,7 +52,7 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
   const within = (ms: number, all: Span[]) =>
     all.find(({ fromMs, toMs }) => ms >= fromMs && ms < toMs);
 
-  const gaps = spans(3, (endMs - startMs) * 0.8);
+  const gaps = spans(2, (endMs - startMs) * 1.5);
   const edges = gaps.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
   /** Trouble that begins around the edges of gaps, where it matters. */
   const troubles = (times: number): Span[] =>
@@ -64,7 +64,8 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
 
   const cadences = venues.map((venue) => ({
     venue,
-    cadenceMs: pick([10_000, 20_000, 60_000, 300_000]),
+    // a slow one keeps every gap in sight for half an hour
+    cadenceMs: pick([10_000, 20_000, 60_000, seed % 3 ? 20_000 : 300_000]),
   }));
   const ofRegion = new Map(
     regions.map((region) => [

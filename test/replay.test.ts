@@ -152,7 +152,7 @@ const troubles: Trouble[] = [
   },
 ];
 
-/** When an operator retracts what is open of Bybit's socket. It goes on, so another one opens at the next instant. */
+/** When an operator retracts what is open of Bybit's socket. It goes on, and no other one opens. */
 const byHandS = 2200;
 const endS = 2700;
 
@@ -169,7 +169,7 @@ void t.test("a replay by the same rules", async (t) => {
   const { pool } = await migratedDatabase(t);
   await fill(pool, world);
   await live(pool, world, 0, byHandS);
-  await retractByHand(pool);
+  await retractByHand(pool, "bybit", "ws:conn");
   // an engine that was away decides what it missed, and the same
   await live(pool, world, byHandS + 200, endS);
   const before = await everything(pool);
@@ -204,6 +204,7 @@ void t.test("a replay by the same rules", async (t) => {
     [1300, 1480, "within an impairment"],
     [1801, 2001, "when witnesses have long been silent, between two instants"],
     [2150, 2300, "before a retraction by hand"],
+    [2220, 2500, "after it"],
   ] as const)
     await t.test(`that begins ${what}`, async (t) => {
       const part = await replayed(pool, fromS, toS);
@@ -225,6 +226,31 @@ void t.test("a replay by the same rules", async (t) => {
   await t.test("touches nothing, and leaves nothing", async (t) => {
     t.strictSame(await everything(pool), before);
   });
+});
+
+void t.test("a replay long after a retraction by hand", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const component = "rest:ticker";
+  const long: World = {
+    ...world,
+    lastsS: 1_500,
+    venues: ["okx"],
+    components: [component],
+    troubles: [
+      { venue: "okx", component, fromS: 60, toS: 1_300, as: "closed" },
+    ],
+    noise: 0,
+  };
+  await fill(pool, long);
+  await live(pool, long, 0, 300);
+  await retractByHand(pool, "okx", component);
+  await live(pool, long, 302, 1_500);
+  const done = await replayed(pool, 1_100, 1_500);
+  t.strictSame(done.lines, [], "what it keeps from opening opens here neither");
+  const whole = await replayed(pool, 0, 1_500);
+  assertSame(t, whole);
+  t.match(whole.lines, [{ recorded: { byHand: "a test of ours" } }]);
+  t.equal(whole.lines.length, 1);
 });
 
 function replayed(
@@ -256,11 +282,15 @@ function withoutIds({ recorded, replayed }: Replay["lines"][0]) {
   ];
 }
 
-async function retractByHand(pool: Pool): Promise<void> {
+async function retractByHand(
+  pool: Pool,
+  venue: string,
+  component: string,
+): Promise<void> {
   await pool.query(sql`
     update incident i set retracted_at = e.ticked_at, retraction_reason = 'a test of ours'
     from engine_clock e, component c, venue v
-    where c.component_id = i.component_id and v.venue_id = c.venue_id and v.venue = 'bybit' and c.component = 'ws:conn'
+    where c.component_id = i.component_id and v.venue_id = c.venue_id and v.venue = ${venue} and c.component = ${component}
   `);
 }
 

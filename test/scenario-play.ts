@@ -8,6 +8,8 @@ import { syncRegistry } from "../server/sync-registry.js";
 import type { Happening, Scenario, Series } from "./scenario.js";
 import { look, type Seen, told } from "./scenario-seen.js";
 
+const packagedRegistry = loadRegistry(packagedFile("registry.json"));
+
 /**
  * Inserts the samples and lets the engine decide through the time they span; returns what it did, a line each.
  *
@@ -18,7 +20,7 @@ export async function play(
   scenario: Scenario,
   rules: Record<string, number> = rulesRow,
 ): Promise<string[]> {
-  const registry = await loadRegistry(packagedFile("registry.json"));
+  const registry = await packagedRegistry;
   await forget(db);
   await watch(db, registry, scenario, []);
   try {

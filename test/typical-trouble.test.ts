@@ -18,7 +18,7 @@ import { componentsOf, startWay, type Way } from "./way.js";
 const region = "us-east";
 
 void t.test("typical trouble", async (t) => {
-  const way = await startWay(t);
+  const way = await startWay(t, "bitget");
   await soon(async () => allOperational(await readBoard(way.url)));
   // they share the first spell of what flaps, to save time
   way.world.fault({

@@ -276,6 +276,11 @@ async function warmUp(
       await tx.file("replay_warm_up", [some, JSON.stringify(rules)]);
     }),
   );
+  await scratch.within((tx) =>
+    tx.query(
+      sql`select engine.recall_retractions(${warmFrom}, ${eveOf(from)})`,
+    ),
+  );
   // the plans of a tick are made for tables with something in them
   await scratch.within((tx) =>
     tx.script(

@@ -6,18 +6,21 @@ export interface Rule {
   /** Field of `engine.rules`. */
   name: string;
   value: number;
-  unit:
-    | "ms"
-    | "days"
-    | "hours"
-    | "samples"
-    | "cadences"
-    | "share"
-    | "times"
-    | "venues"
-    | "incidents";
+  unit: (typeof units)[number];
   reason: string;
 }
+
+export const units = [
+  "ms",
+  "hours",
+  "days",
+  "samples",
+  "cadences",
+  "incidents",
+  "venues",
+  "share",
+  "times",
+] as const;
 
 export const rules = [
   {

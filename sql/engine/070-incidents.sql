@@ -246,6 +246,12 @@ begin
       and engine.is_bad(s.state)
       and s.bad_run >= r.opening_bad_run
       and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
+      and not exists (
+        -- an operator has said that this very trouble is none (the engine's own retractions have evidence)
+        select from incident i
+        where i.component_id = c.component_id
+          and i.retracted_at >= c.since and i.retraction_evidence is null and i.closed_at is null
+      )
     group by c.component_id, c.quorum
     having count(*) >= c.quorum
   ) d;

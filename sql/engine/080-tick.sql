@@ -44,8 +44,15 @@ begin
   if was_at >= at then
     return jsonb_build_object('refused', 'decided before');
   end if;
-  update engine_clock
-  set ticked_at = at, version = engine_version, silent_after_ms = r.silent_after_ms;
+  update engine_clock c
+  set ticked_at = at,
+      version = engine_version,
+      silent_after_ms = r.silent_after_ms,
+      silent_since = case
+        when at <= decided_at - engine.ms(r.silent_after_ms)
+        then coalesce(c.silent_since, nullif(was_at, '-infinity') + engine.ms(r.silent_after_ms))
+      end;
+  perform engine.keep_rules(at, engine_version, r);
 
   if anew then
     perform engine.forget_everything();

@@ -20,6 +20,7 @@ begin
     create unlogged table typical_latency (like venuewatch.typical_latency including all);
     create unlogged table incident (like venuewatch.incident including all);
     create unlogged table alert_event (like venuewatch.alert_event including all);
+    create unlogged table rules_in_force (like venuewatch.rules_in_force including all);
 
     create unlogged table sample (like venuewatch.sample);
     create index on sample (component_id, region_id, ts);
@@ -100,8 +101,8 @@ begin
   where (only_venue is not null or i.recognised_at <= eve)
     and (i.ended_at is null or i.ended_at > reaches_to);
 
-  -- those that are open, those that may be retracted or count for flapping, and those whose names are taken on a day to
-  -- which a run may be traced back
+  -- those that are open, those that may be retracted or count for flapping, those whose names are taken on a day to which a
+  -- run may be traced back, and those that an operator keeps from opening again
   insert into incident overriding system value
   select i.*
   from engine.incidents_as_of(eve) i
@@ -112,6 +113,7 @@ begin
       i.closed_at is null and i.retracted_at is null
       or i.opened_at > eve - engine.ms(greatest(r.flap_within_ms, r.retraction_ms))
       or i.started_at >= date_trunc('day', eve, 'UTC') - interval '8 days'
+      or i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null
     );
 
   perform setval(
@@ -146,7 +148,7 @@ as $$
 $$;
 
 -- What operators retracted is retracted in a replay too, at the same time. It is not the rules' doing, but it has
--- consequences: the component may open another incident, and the retracted one does not count for flapping.
+-- consequences: no other opens while the component's state lasts, and the retracted one does not count for flapping.
 create function engine.retract_as_operators_did(after timestamptz, up_to timestamptz) returns void
 language sql
 as $$
@@ -157,4 +159,27 @@ as $$
     and i.retracted_at is null
     and i.opened_at <= coalesce(o.closed_at, o.retracted_at)
     and (i.closed_at is null or i.closed_at >= o.opened_at)
+$$;
+
+-- A state that lasted through all of the warm-up, from its first instant on, began before it. Where an operator had retracted
+-- what was open then, and nothing has opened since, it has lasted since the retraction: that is what kept it from opening.
+create function engine.recall_retractions(warm_from timestamptz, eve timestamptz) returns void
+language sql
+as $$
+  update component_state s
+  set since = r.retracted_at
+  from (
+    select i.component_id, max(i.retracted_at) as retracted_at
+    from incident i
+    where i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null
+    group by i.component_id
+  ) r
+  where r.component_id = s.component_id
+    and engine.is_bad(s.state)
+    and s.since = warm_from
+    and r.retracted_at < warm_from
+    and not exists (
+      select from venuewatch.incident o
+      where o.component_id = s.component_id and o.opened_at > r.retracted_at and o.opened_at <= eve
+    )
 $$;

@@ -61,7 +61,7 @@ function lastDay(now: Date): PastFault[] {
     // a stream that stalls while its socket lives
     fault("bybit", "ws:trades", null, "stall", after(9, 0, 9)),
     // a socket that is open in name only
-    fault("kucoin-futures", "ws:conn", null, "timeout", after(12, 0, 6)),
+    fault("kraken", "ws:conn", null, "timeout", after(12, 0, 6)),
     // flapping: three incidents, the last of them with two bad spells
     ...[0, 3].map((minute) =>
       fault("gemini", "rest:ticker", null, "http", after(14, minute, 0.5)),
