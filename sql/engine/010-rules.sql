@@ -29,6 +29,31 @@ create type engine.rules as (
   silent_after_ms       integer
 );
 
+-- Keeps by what an instant is decided, where that has changed, so that a decision can be checked by the rules that it was made by.
+create function engine.keep_rules(at timestamptz, version text, r engine.rules) returns void
+language sql
+as $$
+  insert into rules_in_force (holds_from, version, rules)
+  select at, version, to_jsonb(r)
+  where not exists (
+    select
+    from (select * from rules_in_force f where f.holds_from <= at order by f.holds_from desc limit 1) f
+    where f.version = keep_rules.version and f.rules = to_jsonb(r)
+  )
+  on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules
+$$;
+
+-- The rules by which an instant was decided.
+create function engine.rules_at(at timestamptz) returns engine.rules
+language sql stable
+as $$
+  select jsonb_populate_record(null::engine.rules, f.rules)
+  from rules_in_force f
+  where f.holds_from <= at
+  order by f.holds_from desc
+  limit 1
+$$;
+
 create function engine.ms(milliseconds bigint) returns interval
 language sql immutable parallel safe
 return milliseconds * interval '1 millisecond';

@@ -28,6 +28,8 @@ declare
   escalated text[];
   opened    text[];
 begin
+  decided_at := coalesce(decided_at, clock_timestamp());
+
   -- Held until the end: nobody takes the lease over in the middle of this.
   if holder is not null then
     perform from leader l
@@ -44,8 +46,15 @@ begin
   if was_at >= at then
     return jsonb_build_object('refused', 'decided before');
   end if;
-  update engine_clock
-  set ticked_at = at, version = engine_version, silent_after_ms = r.silent_after_ms;
+  update engine_clock c
+  set ticked_at = at,
+      version = engine_version,
+      silent_after_ms = r.silent_after_ms,
+      silent_since = case
+        when at <= decided_at - engine.ms(r.silent_after_ms)
+        then coalesce(c.silent_since, nullif(was_at, '-infinity') + engine.ms(r.silent_after_ms))
+      end;
+  perform engine.keep_rules(at, engine_version, r);
 
   if anew then
     perform engine.forget_everything();
@@ -61,7 +70,7 @@ begin
   closed := engine.close_incidents(at, r);
   escalated := engine.follow_open_incidents(at, r);
   opened := engine.open_incidents(at, r);
-  perform engine.write_alerts(at, coalesce(decided_at, clock_timestamp()), opened, escalated, closed, r);
+  perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
 
   return jsonb_build_object(
     'at', at, 'opened', opened, 'escalated', escalated, 'closed', closed, 'retracted', retracted
