@@ -22,16 +22,24 @@ export const mutants: Mutant[] = [
   {
     breaks: "after an absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found: "return query select generate_series(oldest_at, newest_at, step);",
-    becomes: "return next newest_at;",
+    found:
+      "return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);",
+    becomes: "return query select newest_at, false;",
     noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
   },
   {
     breaks: "after a long absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found: "exists (select from spans s where s.span @> at)",
+    found: "exists (select from spans s where s.span @> i.instant)",
     becomes: "false",
     noticedBy: ["1-engine-away-for-hours"],
+  },
+  {
+    breaks: "states last through a time that nobody decides",
+    file: "engine/080-tick.sql",
+    found: "if anew then",
+    becomes: "if false then",
+    noticedBy: ["1-states-begin-anew"],
   },
   {
     breaks: "samples are seen before they are known",
