@@ -30,3 +30,8 @@ drop schema if exists upkeep cascade;
 create schema upkeep;
 create schema engine;
 create schema api;
+
+-- Times as they are written everywhere: UTC, milliseconds, Z.
+create function api.iso(at timestamptz) returns text
+language sql immutable parallel safe
+return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');

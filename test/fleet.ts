@@ -1,6 +1,6 @@
 /** What a fleet of probes would have left in the database lately, and what the engine makes of it. */
 import { type Db, sql } from "../server/db.js";
-import { tick } from "../server/engine/tick.js";
+import { accepted, tick } from "../server/engine/tick.js";
 import type { Fault } from "../server/sample.js";
 
 export interface Measured {
@@ -75,13 +75,14 @@ async function rollUp(db: Db): Promise<void> {
 /** Rolls up what was measured and lets the engine decide, as of now or of an instant just past. */
 export async function decide(db: Db, at = new Date()): Promise<void> {
   await rollUp(db);
-  if (!(await tick(db, at))) throw new Error("the engine refused to tick");
+  accepted(await tick(db, at));
 }
 
 /** Nothing was ever measured. */
 export async function forget(db: Db): Promise<void> {
   await db.script(
-    `truncate sample, engine_clock, region_state, component_state, venue_state, incident restart identity`,
+    `truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
+      impairment, typical_latency restart identity`,
   );
   await rollUp(db);
 }
@@ -135,7 +136,7 @@ export async function pastIncident(
       retracted_at, retraction_reason, evidence
     )
     select
-      engine.slug(v.venue, ${startedAt}, c.kind, 'outage', 1), c.component_id, 'outage', 'outage',
+      engine.slug_base(v.venue, ${startedAt}, c.kind, 'outage'), c.component_id, 'outage', 'outage',
       ${startedAt}, ${startedAt}, ${closedAt ?? startedAt}, ${closedAt},
       case when ${retracted} then ${startedAt}::timestamptz end, case when ${retracted} then 'late samples' end,
       jsonb_build_object('opening', jsonb_build_object(

@@ -8,7 +8,7 @@ import { startProbe, type Probe } from "../probe/probe.js";
 import { startWeb } from "../server/api/web.js";
 import { type Pool, sql } from "../server/db.js";
 import { rulesRow } from "../server/engine/rules.js";
-import { tick, type Decided } from "../server/engine/tick.js";
+import { accepted, tick, type Decided } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
 import { recordSamples } from "../server/record-samples.js";
@@ -156,8 +156,7 @@ function startEngine(pool: Pool): Engine {
       );
       await pool.query(sql`call upkeep.refresh_newest(${at})`);
       await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
-      const did = await tick(pool, at, quickRules);
-      if (did) decided.push(did);
+      decided.push(accepted(await tick(pool, at, { rules: quickRules })));
       passed += 1;
       await sleep(betweenTicksMs);
     }

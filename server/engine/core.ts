@@ -3,8 +3,9 @@ import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
-import { makeLease } from "./lease.js";
-import { tick } from "./tick.js";
+import { makeLease, type Term } from "./lease.js";
+import { rulesRow } from "./rules.js";
+import { type Decided, decideUpTo, type Refused } from "./tick.js";
 import {
   type Chore,
   upkeepChores,
@@ -14,17 +15,27 @@ import {
 
 export interface Pace extends UpkeepPace {
   tickMs: number;
+  /** How long after an instant it is decided: what was on its way into the database by then has arrived. */
+  settleMs: number;
   leaseMs: number;
 }
 
 export const usualPace: Pace = {
-  // as often as the default cadence brings new samples
-  tickMs: 5_000,
-  // a leader that has not renewed for this long is dead, and another core takes over; it is renewed before each step, and
-  // the longest one seen, rolling up half a million late samples, took 14 s
-  leaseMs: 30_000,
+  // as often as there is an instant to decide
+  tickMs: rulesRow.step_ms,
+  // a batch of samples is inserted in some tens of milliseconds
+  settleMs: 500,
+  // a leader that has not renewed for this long is taken for dead, so that another has taken over within two ticks. One that
+  // was only slow loses its office, and nothing else: the fence keeps it from writing.
+  leaseMs: 2_000,
   ...usualUpkeepPace,
 };
+
+/** A leader renews its lease this many times before it runs out, and the others ask for it as often. */
+const renewalsALease = 4;
+
+/** Beyond this, what was missed is caught up, and not just a slow tick made up for. */
+const pauseMs = 5 * 60_000;
 
 export interface Core {
   /** How it signs in the table `leader`. */
@@ -34,62 +45,84 @@ export interface Core {
 }
 
 /**
- * Runs the engine and the upkeep of the history, as long as this core is the leader. Everything is done by one loop,
- * one thing after the other: two refreshes of one roll-up at once fail, and the embedded database has one backend.
+ * Runs the engine and the upkeep of the history, as long as this core is the leader. Deciding and upkeep go on side by
+ * side, so that a long refresh does not keep an incident waiting; each does one thing after the other, since two refreshes
+ * of one roll-up at once fail.
  */
 export function startCore(pool: Pool, log: Log, pace = usualPace): Core {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const lease = makeLease(pool, "engine", holder, pace.leaseMs);
   const stopping = new AbortController();
   const { signal } = stopping;
+  let term: Term | null = null;
+  /** Null until the first instants of this term are decided: upkeep waits for that. */
   let dueChores: (() => Chore[]) | null = null;
+  const becameLeader = new Waker();
 
-  async function turn(): Promise<void> {
-    if (!(await lease.take())) return follow();
-    lead();
-    const at = await databaseTime(pool);
-    for (const step of [rollUpNewest, decide, ...dueChores!()]) {
-      if (signal.aborted) return;
-      if (!(await lease.take())) return follow();
-      await attempt(step, at);
+  async function renew(): Promise<void> {
+    const taken = await lease.take();
+    if (taken && taken.fence !== term?.fence) {
+      log.info("leads from now on", { holder, fence: taken.fence });
+      term = taken;
+      becameLeader.wake();
     }
-  }
-
-  /** Whoever led before, what it left undone is unknown: everything is due. */
-  function lead(): void {
-    if (dueChores) return;
-    dueChores = schedule(upkeepChores(pool, log, pace));
-    log.info("leads from now on", { holder });
+    if (!taken) follow();
   }
 
   function follow(): void {
-    if (dueChores) log.info("no longer leads", { holder });
+    if (term) log.info("no longer leads", { holder });
+    term = null;
     dueChores = null;
   }
 
-  /**
-   * Before the tick, so that whatever it says can be found in the roll-ups. The engine itself reads raw samples: a
-   * refresh that fails, for instance beside one of an operator's, does not keep it from deciding.
-   */
-  const rollUpNewest: Step = {
-    name: "rolling up the newest minutes",
-    run: async (at) => {
-      await pool.query(sql`call upkeep.refresh_newest(${at})`);
-    },
-  };
+  async function decide(): Promise<void> {
+    if (!term) return;
+    const current = term;
+    const { now, tickedAt } = await clocks(pool);
+    if (tickedAt && tickedAt > now)
+      return log.warn(
+        "nothing was decided: the engine has decided instants that are still to come; if this goes on, the database's clock went back",
+        { now, tickedAt },
+      );
+    if (tickedAt && +now - +tickedAt > pauseMs) await prepareCatchUp(tickedAt);
+    const upTo = new Date(+now - pace.settleMs);
+    for await (const decided of decideUpTo(pool, upTo, { term: current })) {
+      if ("refused" in decided) return refused(decided);
+      tell(decided);
+      if (signal.aborted || term !== current) return;
+    }
+    // whoever led before, what it left undone is unknown: everything is due
+    dueChores ??= schedule(upkeepChores(pool, log, pace));
+  }
 
-  const decide: Step = {
-    name: "the engine's tick",
-    run: (at) => decideAndTell(pool, log, at),
-  };
+  /** The typical latencies of the time that was missed are reckoned from roll-ups, which nobody refreshed either. */
+  async function prepareCatchUp(since: Date): Promise<void> {
+    log.info("catches up on what was missed", { since });
+    await pool.query(sql`call upkeep.refresh_late(${new Date()})`);
+  }
 
-  async function attempt(step: Step, at: Date): Promise<void> {
-    try {
-      await step.run(at);
-    } catch (error) {
-      log.error(`${step.name} failed, and is tried again when it is due`, {
-        error,
-      });
+  function refused({ refused }: Refused): void {
+    if (refused === "not the leader") return follow();
+    log.warn("an instant was decided before this core came to it");
+  }
+
+  function tell({ at, opened, escalated, closed, retracted }: Decided): void {
+    for (const slug of retracted) log.warn("incident retracted", { slug, at });
+    for (const slug of closed) log.info("incident closed", { slug, at });
+    for (const slug of escalated) log.info("incident escalated", { slug, at });
+    for (const slug of opened) log.info("incident opened", { slug, at });
+  }
+
+  async function keepUp(): Promise<void> {
+    for (const chore of dueChores?.() ?? []) {
+      if (signal.aborted || !term) return;
+      try {
+        await chore.run((await clocks(pool)).now);
+      } catch (error) {
+        log.error(`${chore.name} failed, and is tried again when it is due`, {
+          error,
+        });
+      }
     }
   }
 
@@ -101,15 +134,23 @@ export function startCore(pool: Pool, log: Log, pace = usualPace): Core {
     }
   }
 
-  /** Without the database nothing is known of what was missed meanwhile, so the next turn begins anew. */
-  function turnFailed(error: unknown): void {
-    dueChores = null;
-    log.error("a turn of the engine failed; the next one tries again", {
+  /** Without the database nobody knows whether the lease still holds; another core may have it by now. */
+  function renewalFailed(error: unknown): void {
+    follow();
+    log.error("could not renew the lease; the next turn tries again", {
       error,
     });
   }
 
-  const running = repeat(turn, turnFailed, pace.tickMs, log, signal);
+  function decidingFailed(error: unknown): void {
+    log.error("deciding failed; the next tick tries again", { error });
+  }
+
+  const running = Promise.all([
+    repeat(renew, renewalFailed, pace.leaseMs / renewalsALease, signal),
+    repeat(decide, decidingFailed, pace.tickMs, signal, becameLeader),
+    repeat(keepUp, decidingFailed, pace.tickMs, signal),
+  ]);
   return {
     holder,
     async close() {
@@ -120,24 +161,33 @@ export function startCore(pool: Pool, log: Log, pace = usualPace): Core {
   };
 }
 
-type Step = Pick<Chore, "name" | "run">;
-
-/** Turn after turn on a grid of ticks, never two at once. */
+/** Turn after turn on a grid of time, never two at once; sooner when it is woken. */
 async function repeat(
   turn: () => Promise<void>,
   failed: (error: unknown) => void,
-  tickMs: number,
-  log: Log,
+  everyMs: number,
   signal: AbortSignal,
+  waker = new Waker(),
 ): Promise<void> {
   while (!signal.aborted) {
-    const startedAtMs = performance.now();
+    const woken = AbortSignal.any([signal, waker.next()]);
     await turn().catch(failed);
-    const tookMs = Math.round(performance.now() - startedAtMs);
-    if (tookMs > tickMs)
-      log.warn("a turn took longer than a tick", { tookMs, tickMs });
-    const restMs = tickMs - (Date.now() % tickMs);
-    await wait(restMs, undefined, { signal }).catch(() => {});
+    const restMs = everyMs - (Date.now() % everyMs);
+    await wait(restMs, undefined, { signal: woken }).catch(() => {});
+  }
+}
+
+/** Cuts a wait short, also one that is still to come. */
+class Waker {
+  #waiting = new AbortController();
+
+  next(): AbortSignal {
+    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
+    return this.#waiting.signal;
+  }
+
+  wake(): void {
+    this.#waiting.abort();
   }
 }
 
@@ -153,24 +203,13 @@ function schedule(chores: Chore[]): () => Chore[] {
 }
 
 /** Instants are the database's, so that several cores agree on what time it is. */
-async function databaseTime(pool: Pool): Promise<Date> {
-  const [row] = await pool.query<{ at: Date }>(
-    sql`select date_trunc('milliseconds', clock_timestamp()) as at`,
-  );
-  return row!.at;
-}
-
-async function decideAndTell(pool: Pool, log: Log, at: Date): Promise<void> {
-  const decided = await tick(pool, at);
-  if (!decided) {
-    log.warn(
-      "nothing was decided: the engine has ticked at this instant or a later one; if this goes on, the database's clock went back",
-      { at },
-    );
-    return;
-  }
-  for (const slug of decided.opened) log.info("incident opened", { slug });
-  for (const slug of decided.escalated)
-    log.info("incident escalated", { slug });
-  for (const slug of decided.closed) log.info("incident closed", { slug });
+async function clocks(
+  pool: Pool,
+): Promise<{ now: Date; tickedAt: Date | null }> {
+  const [row] = await pool.query<{ now: Date; tickedAt: Date | null }>(sql`
+    select
+      date_trunc('milliseconds', clock_timestamp()) as now,
+      (select ticked_at from engine_clock) as "tickedAt"
+  `);
+  return row!;
 }

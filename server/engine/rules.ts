@@ -1,16 +1,32 @@
 /**
- * The constants of the engine: each number once, with its unit and its reason. `engine.rules` in SQL has the same
- * fields; core hands them to every tick.
+ * The constants of the engine: each number once, with its unit and its reason. What they do is written down in RULEBOOK.md.
+ * `engine.rules` in SQL has the same fields; core hands them to every tick.
  */
 export interface Rule {
   /** Field of `engine.rules`. */
   name: string;
   value: number;
-  unit: "ms" | "samples" | "cadences" | "share";
+  unit:
+    | "ms"
+    | "days"
+    | "hours"
+    | "samples"
+    | "cadences"
+    | "share"
+    | "times"
+    | "venues"
+    | "incidents";
   reason: string;
 }
 
 export const rules = [
+  {
+    name: "step_ms",
+    value: 2_000,
+    unit: "ms",
+    reason:
+      "The engine decides at every even second. A fault that all regions see is an incident a step after its third bad sample has come in; deciding more often would gain less than samples differ in when they come.",
+  },
   {
     name: "window_ms",
     value: 60_000,
@@ -37,13 +53,41 @@ export const rules = [
     value: 0.2,
     unit: "share",
     reason:
-      "One bad answer in five is felt by anybody who retries once; below that it is within what networks lose.",
+      "One failed answer in five is felt by anybody who retries once; below that it is within what networks lose.",
   },
   {
     name: "outage_bad_share",
     value: 0.5,
     unit: "share",
-    reason: "When every other answer is bad, a client cannot work.",
+    reason: "When every other answer fails, a client cannot work.",
+  },
+  {
+    name: "slow_multiple",
+    value: 3,
+    unit: "times",
+    reason:
+      "Latencies vary by half from hour to hour; three times the typical one of the same endpoint from the same region is not weather.",
+  },
+  {
+    name: "slow_floor_ms",
+    value: 500,
+    unit: "ms",
+    reason:
+      "Three times 30 ms hurts nobody: below half a second above the typical latency, an endpoint is not called slow.",
+  },
+  {
+    name: "typical_days",
+    value: 7,
+    unit: "days",
+    reason:
+      "Every hour of the day and every day of the week counts once in what is typical, and a day of trouble cannot move the median.",
+  },
+  {
+    name: "typical_min_hours",
+    value: 6,
+    unit: "hours",
+    reason:
+      "With fewer measured hours nobody knows what is typical, and nothing is called slow.",
   },
   {
     name: "opening_bad_run",
@@ -57,7 +101,7 @@ export const rules = [
     value: 60_000,
     unit: "ms",
     reason:
-      "A region whose newest sample is older than a minute does not report, and has no vote.",
+      "A region whose newest sample is a minute old does not report, and has no vote.",
   },
   {
     name: "vote_max_age_cadences",
@@ -67,15 +111,93 @@ export const rules = [
       "A slow endpoint may miss one of its slots before its region counts as silent.",
   },
   {
+    name: "impaired_min_venues",
+    value: 4,
+    unit: "venues",
+    reason:
+      "With fewer venues their own troubles can coincide; four that turn bad together in one region alone have the region in common.",
+  },
+  {
+    name: "impaired_venue_share",
+    value: 0.5,
+    unit: "share",
+    reason:
+      "When more than half of what a region measures turns bad at once, and no other region agrees, it is the region.",
+  },
+  {
+    name: "impaired_within_ms",
+    value: 120_000,
+    unit: "ms",
+    reason:
+      "At once means within two minutes: the slowest endpoints need that long to turn bad. What has been bad for longer, such as a block of that region by a venue, is no sign of a failing network.",
+  },
+  {
     name: "recovery_hold_ms",
     value: 60_000,
     unit: "ms",
     reason:
       "An incident closes after its component was confirmed operational for a minute on end, so that a short good spell within an outage does not end it.",
   },
+  {
+    name: "flap_openings",
+    value: 3,
+    unit: "incidents",
+    reason:
+      "The third opening of a component within the hour is flapping: it is one trouble, and one incident should say so.",
+  },
+  {
+    name: "flap_within_ms",
+    value: 3_600_000,
+    unit: "ms",
+    reason: "How close together openings have to be to count as flapping.",
+  },
+  {
+    name: "flap_hold_ms",
+    value: 600_000,
+    unit: "ms",
+    reason:
+      "A flapping component has to stay well for ten minutes: a relapse before that extends the incident and alerts nobody again.",
+  },
+  {
+    name: "retraction_ms",
+    value: 600_000,
+    unit: "ms",
+    reason:
+      "Samples that a probe could not deliver at once mostly come within minutes. An opening that they show to have been wrong is taken back within ten; after that it takes an operator.",
+  },
+  {
+    name: "retraction_every_ms",
+    value: 10_000,
+    unit: "ms",
+    reason:
+      "Openings are judged anew every ten seconds: what is learnt in hindsight is learnt over minutes.",
+  },
+  {
+    name: "late_alert_ms",
+    value: 60_000,
+    unit: "ms",
+    reason:
+      "An alert that is recorded more than a minute after the instant that it tells of is marked late: the engine had been away, and a reader should not take it for news.",
+  },
+  {
+    name: "catch_up_ms",
+    value: 86_400_000,
+    unit: "ms",
+    reason:
+      "After a pause the engine decides what it missed, for up to a day. What is older is history that nobody acts on, and walking it would keep the present waiting.",
+  },
+  {
+    name: "silent_after_ms",
+    value: 300_000,
+    unit: "ms",
+    reason:
+      "When the engine has decided nothing for five minutes, nothing that it said is shown as current: every state reads unknown.",
+  },
 ] as const satisfies Rule[];
 
 /** The rules as one row of `engine.rules`. */
-export const rulesRow: Record<string, number> = Object.fromEntries(
+export type RulesRow = Record<(typeof rules)[number]["name"], number>;
+
+export const rulesRow = Object.fromEntries(
   rules.map(({ name, value }) => [name, value]),
-);
+) as RulesRow;

@@ -1,30 +1,84 @@
 import type { Db } from "../db.js";
 import { version } from "../package.js";
+import type { Term } from "./lease.js";
 import { rulesRow } from "./rules.js";
 
-/** What one tick did; slugs of incidents. */
+/** What was decided at one instant; slugs of incidents. */
 export interface Decided {
   at: string;
   opened: string[];
   escalated: string[];
   closed: string[];
+  retracted: string[];
+}
+
+/** Nothing was changed: the lease was lost, or this instant or a later one was decided before. */
+export interface Refused {
+  refused: "not the leader" | "decided before";
+}
+
+export interface TickOptions {
+  rules?: Record<string, number>;
+  /** When it is decided, which may be long after the instant; alerts are then marked late. By default at the instant. */
+  now?: Date;
+  /** The lease under which it is done; null: none is needed. */
+  term?: Term | null;
 }
 
 /**
- * Grades everything and moves incidents as of one instant, in one transaction of the database. It looks at nothing
- * but the samples up to `at` and what earlier ticks decided.
- *
- * @returns null when this instant, or a later one, was decided before
+ * Decides one instant: grades everything and moves incidents, in one transaction of the database. It looks at nothing
+ * but what was known at `at`, and what earlier ticks decided.
  */
 export async function tick(
   db: Db,
   at: Date,
-  rules = rulesRow,
-): Promise<Decided | null> {
-  const [row] = await db.file<{ decided: Decided | null }>("tick", [
+  { rules = rulesRow, now = at, term = null }: TickOptions = {},
+): Promise<Decided | Refused> {
+  const [row] = await db.file<{ decided: Decided | Refused }>("tick", [
     at,
+    now,
     JSON.stringify(rules),
     version,
+    term?.holder ?? null,
+    term?.fence ?? null,
   ]);
-  return row?.decided ?? null;
+  return row!.decided;
+}
+
+/** The instants up to a time that are still to be decided, in order. */
+export async function dueInstants(
+  db: Db,
+  upTo: Date,
+  rules: Record<string, number> = rulesRow,
+): Promise<Date[]> {
+  const rows = await db.file<{ at: Date }>("due_instants", [
+    upTo,
+    JSON.stringify(rules),
+  ]);
+  return rows.map(({ at }) => at);
+}
+
+/** What a tick must not refuse: only one engine runs, and time goes forward. */
+export function accepted(decided: Decided | Refused): Decided {
+  if ("refused" in decided)
+    throw new Error(`the engine refused to tick: ${decided.refused}`);
+  return decided;
+}
+
+/**
+ * Decides every instant up to a time that is still to be decided, one by one, each in a transaction of its own: so whoever
+ * is interrupted has lost nothing, and readers see time pass. Ends after a refusal, which it yields.
+ */
+export async function* decideUpTo(
+  db: Db,
+  upTo: Date,
+  options: Omit<TickOptions, "now"> = {},
+): AsyncGenerator<Decided | Refused, void, void> {
+  const begunMs = performance.now();
+  for (const at of await dueInstants(db, upTo, options.rules)) {
+    const now = new Date(+upTo + performance.now() - begunMs);
+    const decided = await tick(db, at, { ...options, now });
+    yield decided;
+    if ("refused" in decided) return;
+  }
 }

@@ -5,6 +5,7 @@ const minuteMs = 60_000;
 
 /** How often each part of the upkeep is done, milliseconds. */
 export interface UpkeepPace {
+  newestMs: number;
   openBucketsMs: number;
   lateMs: number;
   compressMs: number;
@@ -12,6 +13,7 @@ export interface UpkeepPace {
 }
 
 export const usualUpkeepPace: UpkeepPace = {
+  newestMs: 4_000,
   openBucketsMs: minuteMs,
   lateMs: 10 * minuteMs,
   compressMs: minuteMs,
@@ -43,6 +45,13 @@ export function upkeepChores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
   }
 
   return [
+    {
+      name: "rolling up the newest minutes",
+      everyMs: pace.newestMs,
+      run: async (at) => {
+        await pool.query(sql`call upkeep.refresh_newest(${at})`);
+      },
+    },
     {
       name: "rolling up the hour and the day that run",
       everyMs: pace.openBucketsMs,

@@ -29,11 +29,13 @@ accepted as (
 stored as (
   insert into sample (
     ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
-    http_status, head, messages, quiet_ms, event_age_ms
+    http_status, head, messages, quiet_ms, event_age_ms, received_after_s
   )
   select
     a.ts, a.component_id, a.region_id, a.fault is null, a.fault, a.latency_us, a.dns_us, a.connect_us, a.tls_us,
-    a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms
+    a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms,
+    -- the clock as it is now, not when this transaction began: the engine relies on it to tell what was known when
+    greatest(0, ceil(extract(epoch from clock_timestamp() - a.ts)))
   from accepted a
   -- two batches that hold the same samples wait for each other in one order, and never in a circle
   order by a.component_id, a.ts

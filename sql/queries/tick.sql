@@ -1,3 +1,3 @@
--- Decide one instant: $1 the instant, $2 the rules as JSON, $3 the engine's version.
--- {at, opened, escalated, closed}, or null when this instant was decided before.
-select engine.tick($1, jsonb_populate_record(null::engine.rules, $2::jsonb), $3) as decided
+-- Decide one instant: $1 the instant, $2 the time at which that is done, $3 the rules as JSON, $4 the engine's version, $5 and
+-- $6 the holder and the fence of the lease, or nulls. {at, opened, escalated, closed, retracted} or {refused}.
+select engine.tick($1, $2, jsonb_populate_record(null::engine.rules, $3::jsonb), $4, $5, $6) as decided

@@ -1,25 +1,24 @@
 -- As of when does everything speak, and does the engine still decide?
 --
 -- One row. While the engine is alive, `generated_at` is its last tick, so that all answers within one tick agree. After
--- five minutes of silence nothing that it said may be shown as current any more; that is judged here, by the views, so
--- that it holds when core is dead.
+-- five minutes of silence (a rule of the engine's, which it leaves here) nothing that it said may be shown as current any
+-- more; that is judged here, by the views, so that it holds when core is dead.
 create view api.clock as
 select
   c.fresh as engine_fresh,
   e.ticked_at,
+  e.ticked_at + e.silent_after_ms * interval '1 millisecond' as silent_at,
   case when c.fresh then e.ticked_at else date_bin('10 seconds', now(), 'epoch') end as generated_at,
   (case when c.fresh then e.ticked_at else now() end at time zone 'UTC')::date as today
 from (select) one
 left join engine_clock e on true
 cross join lateral (
   -- a tick from the future is no sign of life: this clock, or the engine's, went back, and it decides nothing meanwhile
-  select coalesce(e.ticked_at > now() - interval '5 minutes' and e.ticked_at < now() + interval '1 minute', false) as fresh
+  select coalesce(
+    e.ticked_at > now() - e.silent_after_ms * interval '1 millisecond' and e.ticked_at < now() + interval '1 minute',
+    false
+  ) as fresh
 ) c;
-
--- Times as the API writes them: UTC, milliseconds, Z.
-create function api.iso(at timestamptz) returns text
-language sql immutable parallel safe
-return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
 -- Availability in per cent, cut and never rounded up: 100 stands only where not one minute was down. Null where nothing
 -- was measured.

@@ -26,7 +26,7 @@ select
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case
     when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
-    else least(k.ticked_at + interval '5 minutes', k.generated_at)
+    else least(k.silent_at, k.generated_at)
   end as since
 from api.component c
 cross join api.clock k
@@ -62,7 +62,7 @@ select
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case
     when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
-    else least(k.ticked_at + interval '5 minutes', k.generated_at)
+    else least(k.silent_at, k.generated_at)
   end as since
 from venue v
 cross join api.clock k

@@ -1,0 +1,44 @@
+-- Chapter 2 of RULEBOOK.md: how long does each endpoint usually take, from each region?
+
+-- When the typical latencies that are in force at an instant began to hold: ten minutes after a quarter of a UTC day, by
+-- when the last hour before it is rolled up.
+create function engine.typical_boundary(at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return date_bin('6 hours', at - interval '10 minutes', 'epoch');
+
+create function engine.typical_in_force(at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return engine.typical_boundary(at) + interval '10 minutes';
+
+-- Reckons those that are in force at an instant, once. From hours that are over, so it does not matter when it is done; what
+-- was reckoned is kept, so that samples that come later do not change what was decided by it.
+create function engine.keep_typical_latencies(at timestamptz, r engine.rules) returns void
+language plpgsql
+as $$
+declare
+  boundary timestamptz := engine.typical_boundary(at);
+begin
+  if exists (select from engine_clock c where c.typical_for >= boundary) then
+    return;
+  end if;
+  insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
+  select
+    engine.typical_in_force(at),
+    h.component_id,
+    h.region_id,
+    round(percentile_cont(0.5) within group (order by h.p50_us)),
+    count(*)
+  from sample_hour h
+  join component c using (component_id)
+  join venue v using (venue_id)
+  where c.kind = 'rest' and c.published and v.published
+    and h.hour >= boundary - r.typical_days * interval '1 day'
+    and h.hour < boundary
+    and h.p50_us is not null
+  group by h.component_id, h.region_id
+  having count(*) >= r.typical_min_hours
+  on conflict do nothing;
+
+  update engine_clock set typical_for = boundary;
+end;
+$$;

@@ -1,0 +1,155 @@
+-- Chapter 3 of RULEBOOK.md: how does each region see each component at an instant?
+--
+-- One row per published component and region with a sample in the window, by what was known at `known_at`. It reads the
+-- window anew every time, in one pass: there is no running state to go wrong.
+--
+-- `of_components`: only those; null: all.
+-- `since`: no component is judged by anything before it. As a plain value it spares planning the chunks that cannot hold
+-- anything, some two hundred on the embedded database; that halves the tick there.
+create function engine.region_verdicts(
+  of_components integer[],
+  since timestamptz,
+  at timestamptz,
+  known_at timestamptz,
+  r engine.rules
+)
+returns table (
+  component_id   integer,
+  region_id      smallint,
+  state          state,
+  reporting      boolean,
+  samples        integer,
+  failed         integer,
+  slow           integer,
+  bad_run        integer,
+  newest_at      timestamptz,
+  newest_fault   fault,
+  judged_from    timestamptz,
+  typical_p50_us integer
+)
+language sql stable
+as $$
+  with watched as materialized (
+    select
+      c.component_id,
+      at - engine.judged_span(c.cadence_ms, r) as judged_from,
+      at - engine.vote_max_age(c.cadence_ms, r) as votes_from
+    from component c
+    join venue v using (venue_id)
+    where c.published and v.published
+      and (of_components is null or c.component_id = any (of_components))
+  ),
+  regions as materialized (
+    select g.region_id from region g where g.published
+  ),
+  typical as materialized (
+    select
+      t.component_id,
+      t.region_id,
+      t.p50_us,
+      greatest(t.p50_us * r.slow_multiple, t.p50_us + r.slow_floor_ms * 1000)::int as slow_from_us
+    from typical_latency t
+    where t.holds_from = engine.typical_in_force(at)
+  ),
+  counted as (
+    select
+      s.component_id,
+      s.region_id,
+      min(w.judged_from) as judged_from,
+      max(s.ts) > min(w.votes_from) as reporting,
+      count(*)::int as samples,
+      (count(*) filter (where not s.good))::int as failed,
+      (count(*) filter (where s.good and s.latency_us >= t.slow_from_us))::int as slow,
+      max(s.ts) as newest_at,
+      max(s.ts) filter (where s.good and (s.latency_us >= t.slow_from_us) is not true) as newest_well_at,
+      min(t.p50_us) as typical_p50_us,
+      min(t.slow_from_us) as slow_from_us
+    from sample s
+    join watched w using (component_id)
+    join regions using (region_id)
+    left join typical t using (component_id, region_id)
+    where s.ts > since
+      and s.ts > w.judged_from
+      and s.ts <= at
+      and s.ts <= known_at - s.received_after_s * interval '1 second'
+    group by s.component_id, s.region_id
+  )
+  select
+    c.component_id,
+    c.region_id,
+    case
+      when not c.reporting or c.samples < r.min_samples then 'unknown'
+      when c.failed >= c.samples * r.outage_bad_share then 'outage'
+      when c.failed >= c.samples * r.degraded_bad_share then 'degraded'
+      when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
+      else 'operational'
+    end::state,
+    c.reporting,
+    c.samples,
+    c.failed,
+    c.slow,
+    coalesce(run.samples, 0),
+    c.newest_at,
+    run.newest_fault,
+    c.judged_from,
+    c.typical_p50_us
+  from counted c
+  -- only the few series that are not well are read a second time
+  left join lateral (
+    select
+      count(*)::int as samples,
+      (array_agg(s.fault order by s.ts desc))[1] as newest_fault
+    from sample s
+    where s.component_id = c.component_id
+      and s.region_id = c.region_id
+      and s.ts > since
+      and s.ts > coalesce(c.newest_well_at, c.judged_from)
+      and s.ts <= at
+      and s.ts <= known_at - s.received_after_s * interval '1 second'
+  ) run on c.failed + c.slow > 0
+$$;
+
+-- Keeps what each region sees now, for whoever reads it and for the next chapters. Only what changed is written.
+create function engine.keep_region_states(at timestamptz, r engine.rules) returns void
+language plpgsql
+as $$
+declare
+  since timestamptz := at - engine.longest_span(r);
+begin
+  with seen as materialized (
+    select * from engine.region_verdicts(null, since, at, at, r)
+  ),
+  kept as (
+    insert into region_state as kept (
+      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, newest_at, newest_fault
+    )
+    select
+      s.component_id, s.region_id, s.state, at, case when engine.is_bad(s.state) then at end,
+      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.newest_at, s.newest_fault
+    from seen s
+    on conflict (component_id, region_id) do update set
+      state = excluded.state,
+      since = case when kept.state = excluded.state then kept.since else at end,
+      bad_since = case when engine.is_bad(excluded.state) then coalesce(kept.bad_since, at) end,
+      reporting = excluded.reporting,
+      samples = excluded.samples,
+      bad = excluded.bad,
+      slow = excluded.slow,
+      bad_run = excluded.bad_run,
+      newest_at = excluded.newest_at,
+      newest_fault = excluded.newest_fault
+    where (kept.state, kept.reporting, kept.samples, kept.bad, kept.slow, kept.bad_run, kept.newest_at, kept.newest_fault)
+      is distinct from (
+        excluded.state, excluded.reporting, excluded.samples, excluded.bad, excluded.slow, excluded.bad_run,
+        excluded.newest_at, excluded.newest_fault
+      )
+  )
+  -- a series that fell silent has no sample in its window any more; its last one stays as what was known
+  update region_state s
+  set state = 'unknown',
+      since = case when s.state = 'unknown' then s.since else at end,
+      bad_since = null, reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, newest_fault = null
+  where (s.reporting or s.samples > 0)
+    and not exists (select from seen n where n.component_id = s.component_id and n.region_id = s.region_id);
+end;
+$$;

@@ -1,0 +1,99 @@
+-- Chapter 5 of RULEBOOK.md: what do the regions say together?
+--
+-- The quorum is a simple majority of the regions that report the component now and are not impaired, not of those that
+-- are configured: a region without samples has no vote, either way. A majority, never a half: with two of four regions
+-- bad and two good, nothing is confirmed.
+
+create function engine.quorum(counted bigint) returns integer
+language sql immutable parallel safe
+return (counted / 2 + 1)::int;
+
+-- The state of a component by the votes of the counted regions.
+create function engine.by_quorum(counted bigint, outage bigint, bad bigint, operational bigint) returns state
+language sql immutable parallel safe
+return case
+  when outage >= engine.quorum(counted) then 'outage'
+  when bad >= engine.quorum(counted) then 'degraded'
+  -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed
+  when operational + bad < engine.quorum(counted) then 'unknown'
+  when operational = 0 then 'unknown'
+  else 'operational'
+end::state;
+
+-- One row per published component.
+create function engine.component_votes(at timestamptz)
+returns table (
+  component_id integer,
+  reporting    smallint,
+  quorum       smallint,
+  state        state
+)
+language sql stable
+as $$
+  with votes as (
+    select
+      c.component_id,
+      count(s.state) as counted,
+      count(*) filter (where s.state = 'outage') as outage,
+      count(*) filter (where engine.is_bad(s.state)) as bad,
+      count(*) filter (where s.state = 'operational') as operational
+    from component c
+    join venue v using (venue_id)
+    left join region_state s
+      on s.component_id = c.component_id
+      and s.reporting
+      and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+    where c.published and v.published
+    group by c.component_id
+  )
+  select
+    v.component_id,
+    v.counted::smallint,
+    engine.quorum(v.counted)::smallint,
+    engine.by_quorum(v.counted, v.outage, v.bad, v.operational)
+  from votes v
+$$;
+
+create function engine.keep_component_states(at timestamptz) returns void
+language sql
+as $$
+  insert into component_state as kept (component_id, state, since, reporting, quorum)
+  select v.component_id, v.state, at, v.reporting, v.quorum
+  from engine.component_votes(at) v
+  on conflict (component_id) do update set
+    state = excluded.state,
+    since = case when kept.state = excluded.state then kept.since else excluded.since end,
+    reporting = excluded.reporting,
+    quorum = excluded.quorum
+  where (kept.state, kept.reporting, kept.quorum) is distinct from (excluded.state, excluded.reporting, excluded.quorum)
+$$;
+
+-- What does each venue's set of components say? Components without evidence are not counted.
+create function engine.venue_verdicts()
+returns table (venue_id smallint, state state)
+language sql stable
+as $$
+  select
+    v.venue_id,
+    case
+      when count(*) filter (where s.state <> 'unknown') = 0 then 'unknown'
+      when count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown') then 'outage'
+      when count(*) filter (where engine.is_bad(s.state)) > 0 then 'degraded'
+      else 'operational'
+    end::state
+  from venue v
+  left join component c on c.venue_id = v.venue_id and c.published
+  left join component_state s using (component_id)
+  where v.published
+  group by v.venue_id
+$$;
+
+create function engine.keep_venue_states(at timestamptz) returns void
+language sql
+as $$
+  insert into venue_state as kept (venue_id, state, since)
+  select v.venue_id, v.state, at
+  from engine.venue_verdicts() v
+  on conflict (venue_id) do update set state = excluded.state, since = excluded.since
+  where kept.state <> excluded.state
+$$;

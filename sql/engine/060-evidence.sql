@@ -1,0 +1,119 @@
+-- Why was a component in the state that it was in? Every region's vote at an instant, and who was not counted and why.
+--
+-- From the samples, the impairments and the typical latencies alone, by what was known at `known_at`: anybody who may read
+-- them can recompute what stands on an incident. Only the probes' builds are those of now.
+--
+-- {at, state, reporting, quorum, confirming, votes: [...], notCounted: [...]}; every published region is in one of the two
+-- lists. `confirming` is how many of the votes are bad with a run that is long enough for an opening.
+create function engine.evidence(
+  of_components integer[],
+  since timestamptz,
+  at timestamptz,
+  known_at timestamptz,
+  r engine.rules
+)
+returns table (component_id integer, evidence jsonb)
+language sql stable
+as $$
+  with verdicts as materialized (
+    select * from engine.region_verdicts(of_components, since, at, known_at, r)
+  ),
+  details as (
+    select
+      v.component_id,
+      v.region_id,
+      round(percentile_cont(0.5) within group (order by s.latency_us) filter (where s.good) / 1000.0) as p50_ms
+    from verdicts v
+    join sample s
+      on s.component_id = v.component_id and s.region_id = v.region_id
+      and s.ts > since and s.ts > v.judged_from and s.ts <= at
+      and s.ts <= known_at - s.received_after_s * interval '1 second'
+    group by v.component_id, v.region_id
+  ),
+  faults as (
+    select f.component_id, f.region_id, jsonb_object_agg(f.fault, f.n) as faults
+    from (
+      select v.component_id, v.region_id, s.fault, count(*) as n
+      from verdicts v
+      join sample s
+        on s.component_id = v.component_id and s.region_id = v.region_id and not s.good
+        and s.ts > since and s.ts > v.judged_from and s.ts <= at
+        and s.ts <= known_at - s.received_after_s * interval '1 second'
+      where v.failed > 0
+      group by v.component_id, v.region_id, s.fault
+    ) f
+    group by f.component_id, f.region_id
+  ),
+  everywhere as (
+    select
+      c.component_id,
+      g.region,
+      g.position,
+      v.*,
+      d.p50_ms,
+      f.faults,
+      p.version as probe_version,
+      m.region_id is not null as impaired,
+      v.reporting and m.region_id is null as counted
+    from unnest(of_components) as c (component_id)
+    cross join region g
+    left join (select engine.impaired_regions(at, known_at)) as m (region_id) using (region_id)
+    left join verdicts v (of_component, in_region) on v.of_component = c.component_id and v.in_region = g.region_id
+    left join details d on d.component_id = c.component_id and d.region_id = g.region_id
+    left join faults f on f.component_id = c.component_id and f.region_id = g.region_id
+    left join probe p on p.region_id = g.region_id
+    where g.published
+  ),
+  counted as (
+    select
+      e.component_id,
+      count(*) filter (where e.counted) as reporting,
+      count(*) filter (where e.counted and e.state = 'outage') as outage,
+      count(*) filter (where e.counted and engine.is_bad(e.state)) as bad,
+      count(*) filter (where e.counted and e.state = 'operational') as operational,
+      count(*) filter (where e.counted and engine.is_bad(e.state) and e.bad_run >= r.opening_bad_run) as confirming,
+      jsonb_agg(
+        jsonb_build_object(
+          'region', e.region,
+          'vote', e.state,
+          'samples', e.samples,
+          'bad', e.failed,
+          'slow', e.slow,
+          'badRun', e.bad_run,
+          'faults', coalesce(e.faults, '{}'),
+          'p50Ms', e.p50_ms,
+          'typicalP50Ms', round(e.typical_p50_us / 1000.0),
+          'newestAt', api.iso(e.newest_at),
+          'ageMs', round(extract(epoch from at - e.newest_at) * 1000),
+          'probeVersion', e.probe_version
+        )
+        order by e.position
+      ) filter (where e.counted) as votes,
+      jsonb_agg(
+        jsonb_build_object(
+          'region', e.region,
+          'reason', case
+            when e.impaired then 'impaired: most venues turned bad there at once, and nowhere else'
+            when e.newest_at is null then 'no samples in the window'
+            else 'newest sample too old'
+          end,
+          'newestAt', api.iso(e.newest_at)
+        )
+        order by e.position
+      ) filter (where e.counted is not true) as not_counted
+    from everywhere e
+    group by e.component_id
+  )
+  select
+    c.component_id,
+    jsonb_build_object(
+      'at', api.iso(at),
+      'state', engine.by_quorum(c.reporting, c.outage, c.bad, c.operational),
+      'reporting', c.reporting,
+      'quorum', engine.quorum(c.reporting),
+      'confirming', c.confirming,
+      'votes', coalesce(c.votes, '[]'),
+      'notCounted', coalesce(c.not_counted, '[]')
+    )
+  from counted c
+$$;

@@ -1,0 +1,332 @@
+-- Chapter 6 of RULEBOOK.md: the life of incidents. Each function does one step of it at an instant and returns the slugs that it
+-- moved. What is rare is looked for first, by small tables alone, and only then are samples read.
+
+create function engine.open_incidents_of(of_components integer[]) returns setof incident
+language sql stable
+as $$
+  select i.*
+  from incident i
+  where i.closed_at is null and i.retracted_at is null
+    and (of_components is null or i.component_id = any (of_components))
+$$;
+
+-- Is the opening of each recent incident still backed, by what came late and by what was recognised since?
+create function engine.retract_incidents(at timestamptz, r engine.rules) returns text[]
+language plpgsql
+as $$
+declare
+  oldest_at timestamptz := at - engine.ms(r.retraction_ms);
+  since     timestamptz := oldest_at - engine.longest_span(r);
+  retracted text[];
+begin
+  if date_bin(engine.ms(r.retraction_every_ms), at, 'epoch') <> at
+    or not exists (
+      select from incident i where i.opened_at > oldest_at and i.opened_at < at and i.retracted_at is null
+    )
+  then
+    return '{}';
+  end if;
+  with openings as (
+    select i.opened_at, array_agg(i.component_id) as components
+    from incident i
+    join component c using (component_id)
+    join venue v using (venue_id)
+    where i.opened_at > oldest_at and i.opened_at < at and i.retracted_at is null
+      and c.published and v.published
+    group by i.opened_at
+  ),
+  judged_anew as (
+    select o.opened_at, e.component_id, e.evidence
+    from openings o
+    cross join lateral engine.evidence(o.components, since, o.opened_at, at, r) e
+  ),
+  unbacked as (
+    update incident i
+    set retracted_at = at,
+        retraction_reason = format(
+          'Judged anew by what was known at %s, %s of %s counted regions see it bad, and %s would have to.%s',
+          api.iso(at), j.evidence ->> 'confirming', j.evidence ->> 'reporting', j.evidence ->> 'quorum',
+          (
+            select ' Not counted, since impaired: ' || string_agg(n ->> 'region', ', ') || '.'
+            from jsonb_array_elements(j.evidence -> 'notCounted') n
+            where n ->> 'reason' like 'impaired%'
+          )
+        ),
+        retraction_evidence = j.evidence
+    from judged_anew j
+    where i.component_id = j.component_id and i.opened_at = j.opened_at and i.retracted_at is null
+      and (j.evidence ->> 'confirming')::int < (j.evidence ->> 'quorum')::int
+    returning i.incident_id, i.slug
+  ),
+  dropped as (
+    update alert_event e
+    set dropped_at = clock_timestamp()
+    from unbacked u
+    where e.incident_id = u.incident_id and e.dispatched_at is null
+  )
+  select coalesce(array_agg(u.slug order by u.slug), '{}') into retracted from unbacked u;
+  return retracted;
+end;
+$$;
+
+-- Which regions saw this incident, at its opening or its escalation?
+create function engine.witnesses(evidence jsonb) returns text[]
+language sql immutable
+as $$
+  select coalesce(array_agg(distinct vote ->> 'region'), '{}')
+  from jsonb_array_elements((evidence -> 'opening' -> 'votes') || coalesce(evidence -> 'escalation' -> 'votes', '[]')) vote
+  where vote ->> 'vote' in ('degraded', 'outage')
+$$;
+
+-- Does a region that saw this incident see its end? When none of them is in the registry any more, nobody can.
+create function engine.seen_to_end(of_component integer, evidence jsonb, at timestamptz) returns boolean
+language sql stable
+as $$
+  select bool_or(s.state = 'operational' and g.region_id <> all (array(select engine.impaired_regions(at, at)))) is not false
+  from region g
+  left join region_state s on s.region_id = g.region_id and s.component_id = of_component
+  where g.published and g.region = any (engine.witnesses(evidence))
+$$;
+
+-- An incident closes when its component has been confirmed operational for the whole hold, and a region that saw it bad
+-- sees it well. Lack of evidence closes nothing: regions that fell silent in the middle of an outage have not seen it
+-- end. Nor does a component that is no longer watched stay open for ever.
+create function engine.close_incidents(at timestamptz, r engine.rules) returns text[]
+language plpgsql
+as $$
+declare
+  over     bigint[];
+  watched  integer[];
+  since    timestamptz := at - engine.longest_span(r);
+  closed   text[];
+begin
+  select array_agg(i.incident_id), array_agg(i.component_id) filter (where c.published and v.published)
+  into over, watched
+  from engine.open_incidents_of(null) i
+  join component c using (component_id)
+  join venue v using (venue_id)
+  left join component_state s using (component_id)
+  where not (c.published and v.published)
+    or (
+      s.state = 'operational'
+      and s.since <= at - engine.ms(case when i.flapping then r.flap_hold_ms else r.recovery_hold_ms end)
+      and engine.seen_to_end(i.component_id, i.evidence, at)
+    );
+  if over is null then
+    return '{}';
+  end if;
+  with ended as (
+    update incident i
+    set closed_at = at,
+        evidence = i.evidence || jsonb_build_object('closing', coalesce(
+          e.evidence,
+          jsonb_build_object('at', api.iso(at), 'reason', 'the component is no longer watched')
+        ))
+    from unnest(over) as o (incident_id)
+    join incident n using (incident_id)
+    left join engine.evidence(watched, since, at, at, r) e using (component_id)
+    where i.incident_id = o.incident_id
+    returning i.slug
+  )
+  select array_agg(e.slug order by e.slug) into closed from ended e;
+  return closed;
+end;
+$$;
+
+-- An open incident has the severity that its component has now, as long as that is bad. Reaching outage for the first
+-- time is its escalation. Returns the slugs of those.
+create function engine.follow_open_incidents(at timestamptz, r engine.rules) returns text[]
+language plpgsql
+as $$
+declare
+  worse     integer[];
+  since     timestamptz := at - engine.longest_span(r);
+  escalated text[];
+begin
+  update incident i
+  set last_bad_at = at, severity = s.state
+  from component_state s
+  where s.component_id = i.component_id
+    and i.closed_at is null and i.retracted_at is null
+    and engine.is_bad(s.state);
+
+  select array_agg(i.component_id) into worse
+  from engine.open_incidents_of(null) i
+  where i.last_bad_at = at and i.severity > i.peak_severity;
+  if worse is null then
+    return '{}';
+  end if;
+  with risen as (
+    update incident i
+    set peak_severity = i.severity,
+        escalated_at = at,
+        evidence = i.evidence || jsonb_build_object('escalation', e.evidence)
+    from engine.evidence(worse, since, at, at, r) e
+    where i.component_id = e.component_id and i.closed_at is null and i.retracted_at is null
+    returning i.slug
+  )
+  select array_agg(e.slug order by e.slug) into escalated from risen e;
+  return escalated;
+end;
+$$;
+
+-- The permanent name of an incident, but for the number of a further one of the same name.
+create function engine.slug_base(venue text, started_at timestamptz, kind text, severity state) returns text
+language sql stable
+return format('%s-%s-%s-%s', venue, to_char(started_at at time zone 'UTC', 'YYYY-MM-DD'), kind, severity);
+
+-- When did the run begin that a quorum of regions confirms? In each of them with the first bad sample after its last
+-- good one; of those, the one that completed the quorum.
+create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)
+returns table (component_id integer, started_at timestamptz)
+language sql stable
+as $$
+  with runs as (
+    select
+      s.component_id,
+      s.region_id,
+      row_number() over (partition by s.component_id order by first_bad.ts, s.region_id) as place,
+      c.quorum,
+      first_bad.ts as started_at
+    from region_state s
+    join component_state c using (component_id)
+    left join typical_latency t
+      on t.component_id = s.component_id and t.region_id = s.region_id
+      and t.holds_from = engine.typical_in_force(at)
+    cross join lateral (
+      select greatest(t.p50_us * r.slow_multiple, t.p50_us + r.slow_floor_ms * 1000)::int as slow_from_us
+    ) l
+    cross join lateral (
+      select max(g.ts) as ts
+      from sample g
+      where g.component_id = s.component_id and g.region_id = s.region_id
+        and g.good and (g.latency_us >= l.slow_from_us) is not true
+        and g.ts <= at and g.ts > at - interval '7 days'
+        and g.ts <= at - g.received_after_s * interval '1 second'
+    ) last_well
+    cross join lateral (
+      select min(b.ts) as ts
+      from sample b
+      where b.component_id = s.component_id and b.region_id = s.region_id
+        and b.ts <= at and b.ts > coalesce(last_well.ts, at - interval '7 days')
+        and b.ts <= at - b.received_after_s * interval '1 second'
+    ) first_bad
+    where s.component_id = any (of_components)
+      and s.reporting
+      and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+      and engine.is_bad(s.state)
+      and s.bad_run >= r.opening_bad_run
+  )
+  select u.component_id, u.started_at
+  from runs u
+  where u.place = u.quorum
+$$;
+
+-- An incident opens where a quorum finds the component bad and as many regions each see an unbroken run of bad samples.
+create function engine.open_incidents(at timestamptz, r engine.rules) returns text[]
+language plpgsql
+as $$
+declare
+  due    integer[];
+  since  timestamptz := at - engine.longest_span(r);
+  opened text[];
+begin
+  select array_agg(d.component_id) into due
+  from (
+    select c.component_id
+    from component_state c
+    join region_state s using (component_id)
+    where engine.is_bad(c.state)
+      and s.reporting
+      and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+      and engine.is_bad(s.state)
+      and s.bad_run >= r.opening_bad_run
+      and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
+    group by c.component_id, c.quorum
+    having count(*) >= c.quorum
+  ) d;
+  if due is null then
+    return '{}';
+  end if;
+
+  with started as (
+    select
+      c.component_id,
+      c.component,
+      s.state as severity,
+      n.started_at,
+      engine.slug_base(v.venue, n.started_at, c.kind, s.state) as base,
+      (
+        select count(*) + 1 >= r.flap_openings
+        from incident i
+        where i.component_id = c.component_id and i.retracted_at is null
+          and i.opened_at > at - engine.ms(r.flap_within_ms)
+      ) as flapping
+    from engine.runs_started_at(due, at, r) n
+    join component c using (component_id)
+    join venue v using (venue_id)
+    join component_state s using (component_id)
+  ),
+  taken as (
+    -- of the days in question alone; retracted ones keep their names
+    select regexp_replace(i.slug, '(degraded|outage)-[0-9]+$', '\1') as base, count(*) as n
+    from incident i
+    where i.started_at >= (select date_trunc('day', min(s.started_at), 'UTC') from started s)
+    group by 1
+  ),
+  named as (
+    select
+      s.*,
+      -- by name, not by id: the same samples make the same slugs in every database
+      coalesce(t.n, 0) + row_number() over (partition by s.base order by s.started_at, s.component) as nth
+    from started s
+    left join taken t using (base)
+  ),
+  added as (
+    insert into incident (
+      slug, component_id, severity, peak_severity, started_at, opened_at, last_bad_at, flapping, evidence
+    )
+    select
+      n.base || case when n.nth > 1 then '-' || n.nth else '' end,
+      n.component_id, n.severity, n.severity, n.started_at, at, at, n.flapping,
+      jsonb_build_object('opening', e.evidence)
+    from named n
+    join engine.evidence(due, since, at, at, r) e using (component_id)
+    order by n.started_at, n.base, n.nth
+    returning slug
+  )
+  select array_agg(a.slug order by a.slug) into opened from added a;
+  return opened;
+end;
+$$;
+
+-- What has moved is to be told: in the same transaction, so that it is told if and only if it was decided.
+create function engine.write_alerts(
+  at timestamptz,
+  decided_at timestamptz,
+  opened text[],
+  escalated text[],
+  closed text[],
+  r engine.rules
+) returns void
+language sql
+as $$
+  insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
+  select
+    i.incident_id,
+    m.kind,
+    -- whoever was told of an outage is to be told of its end
+    case m.kind when 'closed' then i.peak_severity else i.severity end,
+    at,
+    decided_at,
+    decided_at - at > engine.ms(r.late_alert_ms)
+  from (
+    select unnest(closed), 'closed', 1
+    union all
+    select unnest(escalated), 'escalated', 2
+    union all
+    select unnest(opened), 'opened', 3
+  ) as m (slug, kind, place)
+  join incident i using (slug)
+  order by m.place, i.incident_id
+$$;

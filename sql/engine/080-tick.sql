@@ -1,0 +1,96 @@
+-- One tick of the engine: everything it decides at one instant, in one transaction, by what was known then.
+--
+-- The clock is a parameter, so that hours are walked in milliseconds: by tests, by a core that was away, by a replay.
+-- `decided_at` is when that happens. A tick at or before the last one changes nothing and says so: an instant is decided once. `holder` and `fence` are the
+-- lease of the core that ticks; one that has lost it since, however long it slept, decides nothing. Null: no lease is needed
+-- (a replay, a history that is being made).
+--
+-- All tables are found by the search path, so that a replay runs these same functions on tables of its own.
+--
+-- Returns {at, opened: [slug], escalated: [slug], closed: [slug], retracted: [slug]}, or {refused: 'not the leader' |
+-- 'decided before'}.
+create function engine.tick(
+  at timestamptz,
+  decided_at timestamptz,
+  r engine.rules,
+  engine_version text,
+  holder text,
+  fence bigint
+) returns jsonb
+language plpgsql
+as $$
+declare
+  was_at    timestamptz;
+  retracted text[];
+  closed    text[];
+  escalated text[];
+  opened    text[];
+begin
+  -- Held until the end: nobody takes the lease over in the middle of this.
+  if holder is not null then
+    perform from leader l
+    where l.office = 'engine' and l.holder = tick.holder and l.fence = tick.fence
+    for share;
+    if not found then
+      return jsonb_build_object('refused', 'not the leader');
+    end if;
+  end if;
+
+  -- The clock's row is also the lock: a second tick waits here until the first is committed, and then sees all it did.
+  insert into engine_clock (ticked_at, version) values ('-infinity', engine_version) on conflict do nothing;
+  select c.ticked_at into was_at from engine_clock c for update;
+  if was_at >= at then
+    return jsonb_build_object('refused', 'decided before');
+  end if;
+  update engine_clock
+  set ticked_at = at, version = engine_version, silent_after_ms = r.silent_after_ms;
+
+  if was_at < at - engine.ms(r.catch_up_ms) then
+    perform engine.forget_everything();
+  end if;
+  perform engine.forget_unwatched();
+  perform engine.keep_typical_latencies(at, r);
+  perform engine.keep_region_states(at, r);
+  perform engine.keep_impairments(at, r);
+  perform engine.keep_component_states(at);
+  perform engine.keep_venue_states(at);
+
+  retracted := engine.retract_incidents(at, r);
+  closed := engine.close_incidents(at, r);
+  escalated := engine.follow_open_incidents(at, r);
+  opened := engine.open_incidents(at, r);
+  perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
+
+  return jsonb_build_object(
+    'at', at, 'opened', opened, 'escalated', escalated, 'closed', closed, 'retracted', retracted
+  );
+end;
+$$;
+
+-- After a pause that is too long to be caught up, what was known before is no basis: states begin anew.
+create function engine.forget_everything() returns void
+language sql
+as $$
+  delete from region_state;
+  delete from component_state;
+  delete from venue_state
+$$;
+
+-- What is no longer published has no state and no vote. Published again, it begins anew.
+create function engine.forget_unwatched() returns void
+language sql
+as $$
+  delete from region_state s
+  using component c, venue v, region g
+  where c.component_id = s.component_id and v.venue_id = c.venue_id and g.region_id = s.region_id
+    and not (c.published and v.published and g.published);
+
+  delete from component_state s
+  using component c, venue v
+  where c.component_id = s.component_id and v.venue_id = c.venue_id
+    and not (c.published and v.published);
+
+  delete from venue_state s
+  using venue v
+  where v.venue_id = s.venue_id and not v.published
+$$;
