@@ -28,23 +28,27 @@ export function componentWorlds(
   const dice = new Dice(seed);
   const frame = frameOf(dice, {
     ...varied(rules, dice),
+    // not the rule book's ten seconds: so many incidents at once never are, and judging them all anew takes its time
+    retraction_every_ms: dice.weighted([20_000, 60_000]),
     impaired_min_venues: 1_000_000,
   });
   const regions = ["ra", "rb", "rc", "rd"];
   const worlds = Array.from({ length: count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
     const measuring = own.some(regions);
-    const venue = {
-      id: `w${i}`,
-      components: componentsFor(
-        own,
-        own.weighted([1, 1, 1, 2, 3]),
-        [5, 5, 5, 5, 10, 10, 15, 30, 60],
-      ),
-    };
-    const world = { ...frame, regions, venues: [venue] };
-    return filled(world, own, (component) =>
-      troublesOf(own, frame, component, measuring),
+    const components = componentsFor(
+      own,
+      own.weighted([1, 1, 1, 2, 3]),
+      [5, 5, 5, 5, 10, 10, 15, 30, 60],
+    );
+    const world = { ...frame, regions, venues: [{ id: `w${i}`, components }] };
+    const inCommon = own.happens(0.3)
+      ? troublesOf(own, frame, components[0]!, measuring)
+      : null;
+    return filled(
+      world,
+      own,
+      (component) => inCommon ?? troublesOf(own, frame, component, measuring),
     );
   });
   return { seed, worlds };
@@ -119,6 +123,8 @@ function varied(usual: Rules, dice: Dice): Rules {
   if (dice.happens(0.33)) return rules;
   return {
     ...rules,
+    slow_multiple: dice.weighted([3, 2.5, 1.75]),
+    slow_floor_ms: dice.weighted([500, 40]),
     window_ms: dice.weighted([20_000, 30_000, 60_000]),
     window_cadences: dice.weighted([4, 6]),
     vote_max_age_ms: dice.weighted([15_000, 30_000, 60_000]),
@@ -135,19 +141,27 @@ function varied(usual: Rules, dice: Dice): Rules {
   };
 }
 
-/** Begins on a quiet day, shortly before a typical latency comes into force, or before midnight. */
+/**
+ * Begins on a quiet day, shortly before a typical latency comes into force, or before midnight. Sometimes the engine is
+ * away for a while, and does not catch up.
+ */
 function frameOf(dice: Dice, rules: Rules): Frame {
   const begins = dice.weighted([
     "2026-03-10T09:00:00Z",
     "2026-03-10T12:05:00Z",
     "2026-03-10T23:56:00Z",
   ]);
+  const pauses = dice.happens(0.3);
+  const count = dice.weighted([90, 100, 120]);
+  const instants = Array.from(
+    { length: count },
+    (_, i) => Date.parse(begins) + i * rules.step_ms,
+  );
+  if (!pauses) return { rules, instants };
+  const from = dice.whole(count / 4, count / 2);
   return {
-    rules,
-    instants: Array.from(
-      { length: dice.weighted([90, 100, 120]) },
-      (_, i) => Date.parse(begins) + i * rules.step_ms,
-    ),
+    rules: { ...rules, catch_up_ms: rules.step_ms },
+    instants: instants.toSpliced(from, dice.whole(3, 20)),
   };
 }
 
@@ -156,13 +170,15 @@ function componentsFor(
   count: number,
   cadencesS: number[],
 ): Component[] {
+  const alike = dice.happens(0.5);
+  const draw = () => ({
+    kind: dice.weighted(["rest", "rest", "ws"] as const),
+    cadenceMs: dice.weighted(cadencesS) * 1000,
+  });
+  const first = draw();
   return ["ticker", "book", "trades"].slice(0, count).map((name) => {
-    const kind = dice.weighted(["rest", "rest", "ws"] as const);
-    return {
-      id: `${kind}:${name}`,
-      kind,
-      cadenceMs: dice.weighted(cadencesS) * 1000,
-    };
+    const { kind, cadenceMs } = alike ? first : draw();
+    return { id: `${kind}:${name}`, kind, cadenceMs };
   });
 }
 
@@ -317,23 +333,20 @@ function filled(
 ): World {
   const samples: Sample[] = [];
   const typical: Typical[] = [];
-  for (const venue of world.venues)
+  for (const venue of world.venues) {
+    const aligned = dice.happens(0.5);
     for (const component of venue.components) {
       const troubles = troublesFor(component, venue.id);
       const measuring = new Set(troubles.flatMap(({ regions }) => regions));
       const extra = dice.some(world.regions);
-      const phaseMs = dice.happens(0.5)
-        ? 0
-        : dice.whole(0, component.cadenceMs - 1);
+      const phaseMs = aligned ? 0 : dice.whole(0, component.cadenceMs - 1);
       const noise = dice.weighted([0, 0, 0, 0.02, 0.1]);
       for (const region of world.regions) {
         if (!measuring.has(region) && !extra.includes(region)) continue;
         const usuallyLateMs = dice.weighted([0, 0, 300, 1_700]);
         const of = { venue: venue.id, component: component.id, region };
         const usual =
-          component.kind === "rest" || dice.happens(0.1)
-            ? typicalOf(dice, world, of)
-            : [];
+          component.kind === "rest" ? typicalOf(dice, world, of) : [];
         typical.push(...usual);
         samples.push(
           ...slotsOf(dice, world, component, phaseMs)
@@ -347,6 +360,7 @@ function filled(
         );
       }
     }
+  }
   return { ...world, samples, typical };
 }
 
@@ -362,7 +376,7 @@ function typicalOf(
     .map((boundary) => ({
       ...of,
       boundary,
-      latencyUs: dice.weighted([40, 100, 250, 400]) * 1000,
+      latencyUs: dice.weighted([40_000, 100_001, 250_007, 400_000]),
     }));
 }
 
@@ -413,7 +427,13 @@ function sampleOf(
     usualUs + rules.slow_floor_ms * 1000,
   );
   const tookUs = slow
-    ? dice.weighted([limitUs, limitUs, limitUs + 1, 3_000_000, limitUs - 1])
+    ? dice.weighted([
+        Math.ceil(limitUs),
+        Math.ceil(limitUs),
+        Math.ceil(limitUs) - 1,
+        Math.ceil(limitUs) + 1,
+        3_000_000,
+      ])
     : 80_000;
   // that of a failed sample, and that of a socket, have nothing to say
   const telling = kind === "rest" && !bad;

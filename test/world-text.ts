@@ -3,6 +3,7 @@
  *
  *     from 2026-01-15T12:00:00Z, 24 instants every 5s
  *     rules min_samples=2
+ *     away from 60s to 90s
  *     regions eu us
  *     okx rest:ticker, every 5s at 0ms
  *       eu   .*12 x*3@2 _*4 900ms
@@ -11,7 +12,7 @@
  *
  * A slot is `.` good, `x` failed, `900ms` good in that time, `x900ms` failed in it, `_` not measured; `x*3` is three of
  * them, `x@2` one that the database had two seconds after its slot. The first slot is the first instant, later by the component's phase;
- * `from -60s` at the head of a line begins earlier.
+ * `from -60s` at the head of a line begins earlier. There is no instant while the engine is away, 90s is the next one.
  */
 import type { Rules, Sample, Venue, World } from "./second-opinion/world.js";
 
@@ -44,6 +45,7 @@ export function worldOf(text: string, rules: Rules): World {
       /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._]|x?[\d.]+ms|x)[*@\d]*(?:\s+|$))+)$/.exec(
         line,
       );
+    const away = /^away from (\d+)s to (\d+)s$/.exec(line);
     if (line === "") continue;
     else if (head) {
       world.rules.step_ms = Number(head[3]);
@@ -68,6 +70,12 @@ export function worldOf(text: string, rules: Rules): World {
         kind: kind as "rest" | "ws",
         cadenceMs: every.cadenceMs,
       });
+    } else if (away) {
+      const [from, to] = [Number(away[1]), Number(away[2])];
+      const second = (at: number) => (at - world.instants[0]!) / 1000;
+      world.instants = world.instants.filter(
+        (at) => second(at) < from || second(at) >= to,
+      );
     } else if (typical)
       world.typical.push({
         ...place,
@@ -134,12 +142,14 @@ function latencyOf(what: string, component: string): number | null {
 /** @param usual rules that need not be named */
 export function textOf(world: World, usual: Rules): string {
   const { instants, rules } = world;
+  const lasts = instants.at(-1)! - instants[0]! + rules.step_ms;
   const unusual = Object.entries(rules).filter(
     ([name, value]) => value !== usual[name as keyof Rules],
   );
   const lines = [
-    `from ${new Date(instants[0]!).toISOString()}, ${instants.length} instants every ${rules.step_ms}ms`,
+    `from ${new Date(instants[0]!).toISOString()}, ${lasts / rules.step_ms} instants every ${rules.step_ms}ms`,
     `rules ${unusual.map(([name, value]) => `${name}=${value}`).join(" ")}`,
+    ...absencesOf(world),
     `regions ${world.regions.join(" ")}`,
   ];
   for (const venue of world.venues)
@@ -148,6 +158,15 @@ export function textOf(world: World, usual: Rules): string {
         ...linesOf(world, venue.id, component.id, component.cadenceMs),
       );
   return lines.join("\n");
+}
+
+function absencesOf({ instants, rules }: World): string[] {
+  return instants.flatMap((at, place) => {
+    const next = instants[place + 1] ?? at;
+    if (next - at <= rules.step_ms) return [];
+    const second = (then: number) => (then - instants[0]!) / 1000;
+    return [`away from ${second(at + rules.step_ms)}s to ${second(next)}s`];
+  });
 }
 
 function linesOf(

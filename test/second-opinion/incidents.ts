@@ -31,9 +31,11 @@ export interface Incident {
 export interface Alert {
   kind: "opened" | "escalated" | "closed";
   slug: string;
+  /** From then on; of a closing, the worst it was. */
+  severity: State;
   at: number;
-  /** When its incident was retracted; none of them leaves here. */
-  droppedAt: number | null;
+  /** Its incident was retracted; here none of them leaves before. */
+  dropped: boolean;
 }
 
 export interface Records {
@@ -88,7 +90,7 @@ function retract({ incidents, alerts }: Records, now: Instant): void {
     if (agreeing(anew.votes, rules).length >= anew.quorum) continue;
     incident.retractedAt = now.at;
     for (const alert of alerts)
-      if (alert.slug === incident.slug) alert.droppedAt = now.at;
+      if (alert.slug === incident.slug) alert.dropped = true;
   }
 }
 
@@ -167,8 +169,10 @@ function open(records: Records, now: Instant): void {
         .map(({ region }) => region),
     });
   }
-  // the sort keeps the registry's order among those that started at once
-  for (const one of opening.toSorted((a, b) => a.startedAt - b.startedAt)) {
+  const inOrder = opening.toSorted(
+    (a, b) => a.startedAt - b.startedAt || (a.component < b.component ? -1 : 1),
+  );
+  for (const one of inOrder) {
     const incident = {
       ...one,
       slug: slugOf(one, records.incidents),
@@ -220,8 +224,18 @@ function slugOf(
   return `${name}-${number}`;
 }
 
-function alertOf(kind: Alert["kind"], { slug }: Incident, now: Instant): Alert {
-  return { kind, slug, at: now.at, droppedAt: null };
+function alertOf(
+  kind: Alert["kind"],
+  { slug, severity, peak }: Incident,
+  now: Instant,
+): Alert {
+  return {
+    kind,
+    slug,
+    severity: kind === "closed" ? peak : severity,
+    at: now.at,
+    dropped: false,
+  };
 }
 
 function isOpen({ closedAt, retractedAt }: Incident): boolean {

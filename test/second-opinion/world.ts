@@ -10,7 +10,7 @@ export interface World {
   /** In any order. No two of a component and region have the same `ts`. */
   samples: Sample[];
   typical: Typical[];
-  /** Ascending. A step longer than `step_ms` is time that the engine missed for good. */
+  /** Ascending. A step longer than `step_ms` was a pause longer than `catch_up_ms`: it is not made up for. */
   instants: number[];
 }
 
@@ -50,6 +50,7 @@ export interface Typical {
 /** The rules that a decision rests on, by the names of the rule book. */
 export interface Rules {
   step_ms: number;
+  catch_up_ms: number;
   window_ms: number;
   window_cadences: number;
   vote_max_age_ms: number;
