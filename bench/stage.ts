@@ -1,10 +1,15 @@
-/** What the benchmarks of the database stand on: the embedded one in a process of its own, at this build's schema. */
+/**
+ * What the benchmarks of the database stand on: the embedded one in a process of its own, or a database of their own on the
+ * server that DATABASE_URL names; at this build's schema.
+ */
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import pg from "pg";
 import { openPool, type Pool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
@@ -26,14 +31,9 @@ export interface Stage {
 }
 
 export async function openStage(): Promise<Stage> {
-  const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
-  const host = spawn(
-    process.execPath,
-    [packagedFile("dist/test/embedded-process.js"), directory],
-    { stdio: ["ignore", "pipe", "ignore"] },
-  );
-  const exited = once(host, "exit");
-  const [url] = (await once(createInterface(host.stdout), "line")) as [string];
+  const { url, end } = process.env.DATABASE_URL
+    ? await onServer(process.env.DATABASE_URL)
+    : await embedded();
   // one connection: on the embedded database several only take turns
   const pool = openPool(url, { applicationName: "bench", log, max: 1 });
   const registry = await loadRegistry(packagedFile("registry.json"));
@@ -43,6 +43,44 @@ export async function openStage(): Promise<Stage> {
     pool,
     async close() {
       await pool.close();
+      await end();
+    },
+  };
+}
+
+interface Database {
+  url: string;
+  end: () => Promise<void>;
+}
+
+async function onServer(server: string): Promise<Database> {
+  const name = `venuewatch_bench_${randomBytes(6).toString("hex")}`;
+  const admin = new pg.Client(server);
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    async end() {
+      await admin.query(`drop database ${name} with (force)`);
+      await admin.end();
+    },
+  };
+}
+
+async function embedded(): Promise<Database> {
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
+  const host = spawn(
+    process.execPath,
+    [packagedFile("dist/test/embedded-process.js"), directory],
+    { stdio: ["ignore", "pipe", "ignore"] },
+  );
+  const exited = once(host, "exit");
+  const [url] = (await once(createInterface(host.stdout), "line")) as [string];
+  return {
+    url,
+    async end() {
       host.kill("SIGTERM");
       await exited;
       await rm(directory, { recursive: true });

@@ -1,48 +1,171 @@
-/** How long the engine takes to decide, against the bare reading of what it decides from. */
-import { sql } from "../server/db.js";
-import { tick } from "../server/engine/tick.js";
-import { spreadOf, timesMs, type Figure } from "./figure.js";
-import { openStage, recordLive } from "./stage.js";
+/**
+ * How long the engine takes to decide, against the bare reading of what it decides from, in fleets of several sizes: on
+ * the embedded database, or on the TimescaleDB server that DATABASE_URL names.
+ *
+ * Each tick is as in life: samples of two more seconds have come in, a few of them bad, and all that it writes counts.
+ */
+import { type Pool, sql } from "../server/db.js";
+import { accepted, tick } from "../server/engine/tick.js";
+import { rulesRow } from "../server/engine/rules.js";
+import { type Figure, type Spread, spreadOf, timesMs } from "./figure.js";
+import { openStage } from "./stage.js";
 
-const times = 40;
-/** The longest span that a component is judged by is six of the slowest cadence, 30 s. */
-const windowMs = 180_000;
+const regions = 3;
+const cadenceMs = 5_000;
+const times = 30;
+
+interface Size {
+  series: number;
+  /** What is promised of a tick, milliseconds. */
+  promisedMs: { server: number | null; embedded: number | null };
+}
+
+const sizes: Size[] = [
+  { series: 315, promisedMs: { server: 20, embedded: 60 } },
+  { series: 2_001, promisedMs: { server: null, embedded: null } },
+  { series: 20_001, promisedMs: { server: 400, embedded: 1_000 } },
+  { series: 60_000, promisedMs: { server: 1_200, embedded: null } },
+];
 
 export async function benchTick(): Promise<Figure[]> {
+  const kind = process.env.DATABASE_URL ? "server" : "embedded";
+  const figures: Figure[] = [];
+  const usPerSeries = new Map<number, number>();
+  for (const { series, promisedMs } of sizes) {
+    // a fleet of that size is not for the embedded database
+    if (kind === "embedded" && series > 20_001) continue;
+    const { quiet, mass, read } = await measure(series);
+    usPerSeries.set(series, (quiet.p50 * 1000) / series);
+    const floor = { value: read.p50, what: "one grouped read of the window" };
+    const promised = promisedMs[kind];
+    figures.push(
+      {
+        what: `${series} series, a tick, p50`,
+        value: quiet.p50,
+        unit: "ms",
+        floor,
+      },
+      {
+        what: `${series} series, a tick, p95`,
+        value: quiet.p95,
+        unit: "ms",
+        ...(promised && { floor: { value: promised, what: "promised" } }),
+      },
+      {
+        what: `${series} series, the tick at which a tenth of all incidents that can be open at once`,
+        value: mass,
+        unit: "ms",
+        floor,
+      },
+    );
+  }
+  const [small, large] = [
+    usPerSeries.get(2_001)!,
+    [...usPerSeries.values()].at(-1)!,
+  ];
+  const largest = [...usPerSeries.keys()].at(-1)!;
+  figures.push({
+    what: `a tick per series, at ${largest}`,
+    value: large,
+    unit: "µs",
+    floor: { value: small, what: "at 2001" },
+  });
+  return figures;
+}
+
+async function measure(
+  series: number,
+): Promise<{ quiet: Spread; mass: number; read: Spread }> {
   const stage = await openStage();
   const { pool } = stage;
   try {
-    const now = Date.now();
-    await recordLive(stage, new Date(now - windowMs), new Date(now));
+    await makeFleet(pool, series / regions);
+    let atMs = Math.floor(Date.now() / 60_000) * 60_000;
+    await measured(pool, atMs - 2 * rulesRow.window_ms, atMs);
     await pool.script("analyze");
-    let at = now;
-    const ticks = await timesMs(times, () => tick(pool, new Date((at += 10))));
+    accepted(await tick(pool, new Date(atMs)));
+    const quiet = await timesMs(
+      times,
+      async () => accepted(await tick(pool, new Date(atMs))),
+      () => measured(pool, atMs, (atMs += rulesRow.step_ms)),
+    );
     const reads = await timesMs(times, () =>
       pool.query(sql`
-        select component_id, region_id, count(*), count(*) filter (where good),
-          percentile_cont(0.5) within group (order by latency_us) filter (where good)
+        select component_id, region_id, count(*), count(*) filter (where not good), max(ts)
         from sample
-        where ts > ${new Date(at - windowMs)} and ts <= ${new Date(at)}
+        where ts > ${new Date(atMs - rulesRow.window_ms)} and ts <= ${new Date(atMs)}
         group by component_id, region_id
       `),
     );
-    const [ours, floor] = [spreadOf(ticks), spreadOf(reads)];
-    const what = `one grouped read of the last ${windowMs / 1000} s`;
-    return [
-      {
-        what: "a tick, every series live, p50",
-        value: ours.p50,
-        unit: "ms",
-        floor: { value: floor.p50, what },
-      },
-      {
-        what: "a tick, every series live, p95",
-        value: ours.p95,
-        unit: "ms",
-        floor: { value: floor.p95, what },
-      },
-    ];
+    return {
+      quiet: spreadOf(quiet),
+      mass: await massOpening(pool, atMs),
+      read: spreadOf(reads),
+    };
   } finally {
     await stage.close();
   }
+}
+
+/** Every tenth component fails everywhere from now on. Returns how long the tick took that opened most incidents. */
+async function massOpening(pool: Pool, fromMs: number): Promise<number> {
+  let worst = { opened: 0, tookMs: 0 };
+  for (let step = 1; step <= 8; step++) {
+    const atMs = fromMs + step * rulesRow.step_ms;
+    await measured(pool, atMs - rulesRow.step_ms, atMs, 10);
+    const begunMs = performance.now();
+    const { opened } = accepted(await tick(pool, new Date(atMs)));
+    const tookMs = performance.now() - begunMs;
+    if (opened.length > worst.opened) worst = { opened: opened.length, tookMs };
+  }
+  if (worst.opened === 0) throw new Error("no incident opened");
+  return worst.tookMs;
+}
+
+/** As many components as wanted, a hundred a venue, each with a typical latency; nothing else is watched. */
+async function makeFleet(pool: Pool, components: number): Promise<void> {
+  const at = new Date();
+  await pool.query(sql`update venue set published = false`);
+  await pool.query(sql`
+    insert into venue (venue, name, category, position)
+    select 'bench' || n, 'Bench ' || n, 'exchange', n from generate_series(0, ${components}::int / 100) n
+  `);
+  await pool.query(sql`
+    insert into component (venue_id, component, label, cadence_ms, position)
+    select v.venue_id, 'rest:' || translate(n::text, '0123456789', 'abcdefghij'), 'Number ' || n, ${cadenceMs}, n
+    from generate_series(0, ${components}::int - 1) n
+    join venue v on v.venue = 'bench' || n / 100
+  `);
+  await pool.query(sql`
+    insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
+    select distinct engine.typical_in_force(${at}::timestamptz + hours * interval '1 hour'), c.component_id, g.region_id, 70000, 168
+    from generate_series(-2, 2) hours, component c, region g
+  `);
+}
+
+/** Samples at the cadence between two instants. One in five hundred failed; of every so manyth component all did. */
+async function measured(
+  pool: Pool,
+  fromMs: number,
+  toMs: number,
+  everyNthFails = 0,
+): Promise<void> {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
+    select
+      slot.ts, c.component_id, g.region_id, not bad.bad, case when bad.bad then 'connect'::fault end,
+      case when not bad.bad then 60000 + (random() * 20000)::int end, 0
+    from component c
+    join venue v using (venue_id)
+    cross join region g
+    cross join lateral (
+      -- every series has a phase of its own
+      select to_timestamp((n * ${cadenceMs}::bigint + (c.component_id * 7919 + g.region_id * 104729) % ${cadenceMs}) / 1000.0) as ts
+      from generate_series(${Math.floor(fromMs / cadenceMs) - 1}::bigint, ${Math.floor(toMs / cadenceMs)}::bigint) n
+    ) slot
+    cross join lateral (
+      select random() < 0.002 or (${everyNthFails}::int > 0 and c.component_id % nullif(${everyNthFails}::int, 0) = 0) as bad
+    ) bad
+    where v.published and slot.ts > ${new Date(fromMs)} and slot.ts <= ${new Date(toMs)}
+  `);
 }

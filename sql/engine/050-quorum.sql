@@ -57,15 +57,23 @@ $$;
 create function engine.keep_component_states(at timestamptz) returns void
 language sql
 as $$
-  insert into component_state as kept (component_id, state, since, reporting, quorum)
+  with votes as materialized (
+    select * from engine.component_votes(at)
+  ),
+  changed as (
+    update component_state k
+    set state = v.state,
+        since = case when k.state = v.state then k.since else at end,
+        reporting = v.reporting,
+        quorum = v.quorum
+    from votes v
+    where k.component_id = v.component_id
+      and (k.state, k.reporting, k.quorum) is distinct from (v.state, v.reporting, v.quorum)
+  )
+  insert into component_state (component_id, state, since, reporting, quorum)
   select v.component_id, v.state, at, v.reporting, v.quorum
-  from engine.component_votes(at) v
-  on conflict (component_id) do update set
-    state = excluded.state,
-    since = case when kept.state = excluded.state then kept.since else excluded.since end,
-    reporting = excluded.reporting,
-    quorum = excluded.quorum
-  where (kept.state, kept.reporting, kept.quorum) is distinct from (excluded.state, excluded.reporting, excluded.quorum)
+  from votes v
+  where not exists (select from component_state k where k.component_id = v.component_id)
 $$;
 
 -- What does each venue's set of components say? Components without evidence are not counted.

@@ -194,7 +194,7 @@ as $$
       on t.component_id = s.component_id and t.region_id = s.region_id
       and t.holds_from = engine.typical_in_force(at)
     cross join lateral (
-      select greatest(t.p50_us * r.slow_multiple, t.p50_us + r.slow_floor_ms * 1000)::int as slow_from_us
+      select engine.slow_from_us(t.p50_us, r) as slow_from_us
     ) l
     cross join lateral (
       select max(g.ts) as ts
