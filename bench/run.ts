@@ -5,6 +5,7 @@
 import { cpus, loadavg } from "node:os";
 import { benchBoard } from "./board.js";
 import { benchDemo } from "./demo.js";
+import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
 import { benchIngest } from "./ingest.js";
 import { benchTick } from "./tick.js";
@@ -12,6 +13,7 @@ import { benchTick } from "./tick.js";
 const benches: Record<string, () => Promise<Figure[]>> = {
   ingest: benchIngest,
   tick: benchTick,
+  detection: benchDetection,
   board: benchBoard,
   demo: benchDemo,
 };

@@ -34,8 +34,7 @@ export async function openStage(): Promise<Stage> {
   const { url, end } = process.env.DATABASE_URL
     ? await onServer(process.env.DATABASE_URL)
     : await embedded();
-  // one connection: on the embedded database several only take turns
-  const pool = openPool(url, { applicationName: "bench", log, max: 1 });
+  const pool = openPool(url, { applicationName: "bench", log });
   const registry = await loadRegistry(packagedFile("registry.json"));
   await migrate(pool, registry, log);
   return {

@@ -127,10 +127,13 @@ begin
 end;
 $$;
 
--- Drop what is too old. Days, hours, the distribution of latencies by day and incidents are kept.
+-- Drop what is too old. Days, hours, the distribution of latencies by day and incidents are kept. What was typical is kept
+-- as long as the raw samples that were judged by it.
 create function upkeep.retain(at timestamptz) returns integer
 language sql
 begin atomic
+  delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
+
   select count(*)::int
   from (
     select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())

@@ -49,20 +49,23 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     t.strictSame(row!.started_at, afterS(60));
     t.strictSame(row!.evidence, {
       opening: {
-        at: "2026-01-15T12:01:30+00:00",
+        at: "2026-01-15T12:01:30.000Z",
         state: "degraded",
         reporting: 1,
         quorum: 1,
+        confirming: 1,
         votes: [
           {
             region: "eu-central",
             vote: "degraded",
             samples: 8,
             bad: 3,
+            slow: 0,
             badRun: 3,
             faults: { timeout: 3 },
             p50Ms: 80,
-            newestAt: "2026-01-15T12:01:10+00:00",
+            typicalP50Ms: null,
+            newestAt: "2026-01-15T12:01:10.000Z",
             ageMs: 20_000,
             probeVersion: "1.2.3",
           },
@@ -70,13 +73,13 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
         notCounted: [
           {
             region: "ap-southeast",
-            reason: "no samples in the window",
+            reason: "no samples within the last hour",
             newestAt: null,
           },
           {
             region: "us-east",
             reason: "newest sample too old",
-            newestAt: "2026-01-15T12:00:25+00:00",
+            newestAt: "2026-01-15T12:00:25.000Z",
           },
         ],
       },
@@ -154,7 +157,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     `);
     t.strictSame(incident, {
       closed_at: afterS(120),
-      last_bad_at: afterS(115),
+      last_bad_at: afterS(118),
       reason: "the component is no longer watched",
     });
     const states = await pool.query(sql`

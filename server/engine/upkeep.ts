@@ -102,5 +102,6 @@ async function vacuum(pool: Pool): Promise<void> {
   await pool.script("vacuum probe");
   await pool.script("vacuum engine_clock");
   await pool.script("vacuum leader");
+  await pool.script("vacuum typical_latency");
   await pool.script("analyze");
 }

@@ -52,6 +52,7 @@ as $$
       v.*,
       d.p50_ms,
       f.faults,
+      coalesce(v.newest_at, silent.newest_at) as known_newest_at,
       p.version as probe_version,
       m.region_id is not null as impaired,
       v.reporting and m.region_id is null as counted
@@ -62,6 +63,13 @@ as $$
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id
     left join faults f on f.component_id = c.component_id and f.region_id = g.region_id
     left join probe p on p.region_id = g.region_id
+    left join lateral (
+      select max(s.ts) as newest_at
+      from sample s
+      where s.component_id = c.component_id and s.region_id = g.region_id
+        and s.ts > at - interval '1 hour' and s.ts <= at
+        and s.ts <= known_at - s.received_after_s * interval '1 second'
+    ) silent on v.newest_at is null
     where g.published
   ),
   counted as (
@@ -94,10 +102,10 @@ as $$
           'region', e.region,
           'reason', case
             when e.impaired then 'impaired: most venues turned bad there at once, and nowhere else'
-            when e.newest_at is null then 'no samples in the window'
+            when e.known_newest_at is null then 'no samples within the last hour'
             else 'newest sample too old'
           end,
-          'newestAt', api.iso(e.newest_at)
+          'newestAt', api.iso(e.known_newest_at)
         )
         order by e.position
       ) filter (where e.counted is not true) as not_counted

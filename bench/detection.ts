@@ -1,0 +1,112 @@
+/**
+ * How soon is a hard fault, seen by all regions, an open incident? From its first bad slot until another connection can read
+ * the incident, with core at its usual pace. Samples come in as from probes: a refused connection at once, one that hangs
+ * after its timeout.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "../server/db.js";
+import { startCore } from "../server/engine/core.js";
+import { version } from "../server/package.js";
+import { recordSamples } from "../server/record-samples.js";
+import type { Fault, Sample } from "../server/sample.js";
+import { type Figure, spreadOf } from "./figure.js";
+import { goodSample, log, openStage, type Stage } from "./stage.js";
+
+const cadenceMs = 5_000;
+const timeoutMs = 4_500;
+const promisedMs = 16_000;
+const goodSlots = 6;
+const badSlots = 6;
+
+export async function benchDetection(): Promise<Figure[]> {
+  const stage = await openStage();
+  const core = startCore(stage.pool, log);
+  try {
+    // a run's slots begin anywhere within the engine's step
+    const runs = stage.registry.venues.map((venue, nth) => ({
+      venue: venue.id,
+      fault: nth % 3 === 0 ? "timeout" : "connect",
+      phaseMs: Math.floor(
+        ((nth + 0.5) * cadenceMs) / stage.registry.venues.length,
+      ),
+    }));
+    const tookMs = await Promise.all(
+      runs.map(async (run) => ({ ...run, tookMs: await detect(stage, run) })),
+    );
+    return (["connect", "timeout"] as const).flatMap((fault): Figure[] => {
+      const times = tookMs
+        .filter((one) => one.fault === fault)
+        .map((one) => one.tookMs);
+      const what =
+        fault === "connect"
+          ? "a refused connection is an open incident"
+          : `an endpoint that hangs (known after ${timeoutMs / 1000} s) is one`;
+      const floor = { value: promisedMs, what: "promised of a hard fault" };
+      return [
+        {
+          what: `${what}, p50 of ${times.length}`,
+          value: spreadOf(times).p50,
+          unit: "ms",
+          floor,
+        },
+        {
+          what: `${what}, at the latest`,
+          value: Math.max(...times),
+          unit: "ms",
+          floor,
+        },
+      ];
+    });
+  } finally {
+    await core.close();
+    await stage.close();
+  }
+}
+
+interface Run {
+  venue: string;
+  fault: Fault;
+  phaseMs: number;
+}
+
+/** Measures one ticker live: well, then bad. Milliseconds from the first bad slot until its incident can be read. */
+async function detect(stage: Stage, { venue, fault, phaseMs }: Run) {
+  const beganMs = Math.ceil(Date.now() / cadenceMs) * cadenceMs + phaseMs;
+  const firstBadMs = beganMs + goodSlots * cadenceMs;
+  const measuring = stage.registry.regions.map(async ({ id: region }) => {
+    for (let slot = 0; slot < goodSlots + badSlots; slot++) {
+      const slotMs = beganMs + slot * cadenceMs;
+      const bad = slot >= goodSlots;
+      const knownMs = slotMs + (bad && fault === "timeout" ? timeoutMs : 100);
+      await sleep(Math.max(0, knownMs - Date.now()));
+      const sample = goodSample(venue, "rest:ticker", new Date(slotMs));
+      await record(
+        stage,
+        region,
+        bad ? { ...sample, good: false, fault, latencyUs: null } : sample,
+      );
+    }
+  });
+  const openedMs = await firstOpenMs(stage, venue, firstBadMs);
+  await Promise.all(measuring);
+  return openedMs - firstBadMs;
+}
+
+async function record({ pool }: Stage, region: string, sample: Sample) {
+  await recordSamples(pool, { region, version, startedAt: new Date() }, 0, [
+    sample,
+  ]);
+}
+
+async function firstOpenMs({ pool }: Stage, venue: string, fromMs: number) {
+  await sleep(Math.max(0, fromMs - Date.now()));
+  for (;;) {
+    const [open] = await pool.query(sql`
+      select from incident join component using (component_id) join venue using (venue_id) where venue = ${venue}
+    `);
+    if (open) return Date.now();
+    if (Date.now() - fromMs > 60_000)
+      throw new Error(`no incident of ${venue} opened`);
+    await sleep(50);
+  }
+}
