@@ -51,7 +51,6 @@ const samplesAtOnce = 20_000;
 
 /** Those that are there already are left as they are, as when a probe sends them twice. */
 export async function insertSamples(db: Db, samples: Sample[]): Promise<void> {
-  // as on a database that has been up for a while: planned without statistics, a tick takes ten times as long
   for (let from = 0; from < samples.length; from += samplesAtOnce) {
     const some = samples.slice(from, from + samplesAtOnce);
     const column = <Key extends keyof Sample>(key: Key) =>
@@ -71,23 +70,24 @@ export async function insertSamples(db: Db, samples: Sample[]): Promise<void> {
       on conflict do nothing
     `);
   }
-  await db.script("analyze sample");
 }
 
-/** Decides one instant. */
-export async function decide(db: Db, run: Run, at: number): Promise<void> {
-  accepted(await tick(db, new Date(at), { rules: rulesOf(run) }));
+/** As a database does by itself after a while; planned without, a tick takes ten times as long. */
+export async function gatherStatistics(db: Db): Promise<void> {
+  await db.script("analyze");
 }
 
-/** Decides what is due by then. */
-export async function catchUp(db: Db, run: Run, upTo: number): Promise<void> {
-  const rules = rulesOf(run);
+/** Decides one instant, as a core does that is in time. */
+export async function decide(db: Db, { worlds }: Run, at: number) {
+  const rules = { ...worlds[0]!.rules };
+  return accepted(await tick(db, new Date(at), { rules }));
+}
+
+/** Decides all that is due by then. */
+export async function catchUp(db: Db, { worlds }: Run, upTo: number) {
+  const rules = { ...worlds[0]!.rules };
   for await (const decided of decideUpTo(db, new Date(upTo), { rules }))
     accepted(decided);
-}
-
-function rulesOf({ worlds }: Run): Record<string, number> {
-  return { ...worlds[0]!.rules };
 }
 
 /**

@@ -84,6 +84,35 @@ export function only({ seed, worlds }: Run, index: number): Run {
   return { seed, worlds: [worlds[index]!] };
 }
 
+/** Some of its instants, the last one too: now nearly all, now a few minutes apart. */
+export function cutAtRandom({ seed, worlds }: Run): number[] {
+  const dice = new Dice(seed);
+  const { instants } = worlds[0]!;
+  const cuts = [];
+  for (let place = 0; place < instants.length - 1;)
+    cuts.push(instants[(place += dice.weighted([1, 1, 2, dice.whole(3, 50)]))]);
+  return [...cuts.filter((at) => at !== undefined), instants.at(-1)!];
+}
+
+/** Its samples as they become known, those of a batch in any order, a few twice, and then with another content. */
+export function inBatches({ seed, worlds }: Run) {
+  const dice = new Dice(seed);
+  const { instants } = worlds[0]!;
+  const batches = instants.map((by) => ({ by, samples: [] as Sample[] }));
+  for (const sample of worlds.flatMap(({ samples }) => samples)) {
+    const knownAt = sample.ts + sample.receivedAfterS * 1000;
+    const first = batches.findIndex(({ by }) => by >= knownAt);
+    batches[first]?.samples.push(sample);
+    if (first < 0 || dice.happens(0.9)) continue;
+    const again = { ...sample, fault: sample.fault ? null : "timeout" };
+    batches[first + dice.whole(1, 5)]?.samples.push(again);
+  }
+  return batches.map(({ by, samples }) => ({
+    by,
+    samples: dice.shuffled(samples),
+  }));
+}
+
 class Dice {
   readonly #random: () => number;
   constructor(seed: number) {
@@ -99,6 +128,12 @@ class Dice {
   /** What stands there twice is twice as likely. */
   weighted<T>(from: readonly T[]): T {
     return from[this.whole(0, from.length - 1)]!;
+  }
+  shuffled<T>(from: readonly T[]): T[] {
+    return from
+      .map((one) => ({ one, place: this.#random() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ one }) => one);
   }
   /** At least one, in their order. */
   some<T>(from: readonly T[]): T[] {

@@ -68,7 +68,8 @@ declare
   newest_at  timestamptz := date_bin(step, up_to, 'epoch');
   ticked_at  timestamptz := (select c.ticked_at from engine_clock c);
   oldest_at  timestamptz := greatest(date_bin(step, ticked_at, 'epoch') + step, date_bin(step, up_to - engine.ms(r.catch_up_ms), 'epoch'));
-  looks_back interval := greatest(engine.longest_span(r), engine.ms(r.retraction_ms));
+  -- an incident opens while the samples that it rests on are in the window, and is judged anew for a while after that
+  looks_back interval := engine.longest_span(r) + engine.ms(r.retraction_ms);
 begin
   if ticked_at is null then
     return next newest_at;

@@ -82,7 +82,10 @@ $$;
 create function engine.seen_to_end(of_component integer, evidence jsonb, at timestamptz) returns boolean
 language sql stable
 as $$
-  select bool_or(s.state = 'operational' and g.region_id <> all (array(select engine.impaired_regions(at, at)))) is not false
+  -- a region without a state sees nothing, as it is after a pause; it is no reason to take the incident for over
+  select bool_or(
+    coalesce(s.state = 'operational', false) and g.region_id <> all (array(select engine.impaired_regions(at, at)))
+  ) is not false
   from region g
   left join region_state s on s.region_id = g.region_id and s.component_id = of_component
   where g.published and g.region = any (engine.witnesses(evidence))

@@ -20,6 +20,7 @@ create function engine.tick(
 language plpgsql
 as $$
 declare
+  step      interval := engine.ms(r.step_ms);
   was_at    timestamptz;
   retracted text[];
   closed    text[];
@@ -45,7 +46,8 @@ begin
   update engine_clock
   set ticked_at = at, version = engine_version, silent_after_ms = r.silent_after_ms;
 
-  if was_at < at - engine.ms(r.catch_up_ms) then
+  -- instants were left out that nobody will decide any more, and not because nothing was measured
+  if was_at < at - step and was_at < decided_at - engine.ms(r.catch_up_ms) - step then
     perform engine.forget_everything();
   end if;
   perform engine.forget_unwatched();
