@@ -23,7 +23,7 @@ export async function benchDetection(): Promise<Figure[]> {
   const core = startCore(stage.pool, log);
   try {
     // a run's slots begin anywhere within the engine's step
-    const runs = stage.registry.venues.map((venue, nth) => ({
+    const runs = stage.registry.venues.map((venue, nth): Run => ({
       venue: venue.id,
       fault: nth % 3 === 0 ? "timeout" : "connect",
       phaseMs: Math.floor(
