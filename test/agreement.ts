@@ -1,7 +1,12 @@
 /** Whether the engine and the second opinion agree on worlds: on every state whenever one looks, and on all that is on record. */
 import type { Test } from "tap";
 import type { Db } from "../server/db.js";
-import { brokenLaws, openedWithoutQuorum } from "./engine-laws.js";
+import {
+  brokenLaws,
+  changedSince,
+  closedIncidents,
+  openedWithoutQuorum,
+} from "./engine-laws.js";
 import {
   catchUp,
   decide,
@@ -13,9 +18,10 @@ import {
   opinionLines,
   watch,
 } from "./engine-on-worlds.js";
+import { rulesOfTheBook } from "./random-runs.js";
 import type { Run } from "./random-worlds.js";
 import { type Opinion, secondOpinion } from "./second-opinion.js";
-import type { Rules, Sample, World } from "./second-opinion/world.js";
+import type { Sample, World } from "./second-opinion/world.js";
 import { textOf } from "./world-text.js";
 
 /** How the engine comes to see a world, which is to make no difference. */
@@ -34,12 +40,10 @@ export interface Disagreement {
   opinion: string[];
 }
 
-/** @param usual rules that are not worth telling when a world is told */
 export async function agree(
   t: Test,
   db: Db,
   run: Run,
-  usual: Rules,
   seeing: Seeing = {},
 ): Promise<void> {
   const opinions = run.worlds.map(secondOpinion);
@@ -47,7 +51,7 @@ export async function agree(
   for (const [world, disagreement] of [...differing].slice(0, 3))
     t.fail(`world ${run.worlds.indexOf(world)} of seed ${run.seed}`, {
       disagreement,
-      world: textOf(world, usual),
+      world: textOf(world, rulesOfTheBook),
     });
   t.equal(differing.size, 0, `seed ${run.seed}: ${summary(run, opinions)}`);
   t.strictSame(lawless, [], `seed ${run.seed}: no law is broken`);
@@ -62,7 +66,8 @@ export async function compare(
   const { worlds } = run;
   const differing = new Map<World, Disagreement>();
   const lawless: string[] = [];
-  const { instants } = worlds[0]!;
+  const past: string[] = [];
+  const { instants, rules } = worlds[0]!;
   const waiting = batches?.toSorted((a, b) => a.by - b.by) ?? [];
 
   await watch(db, run);
@@ -78,9 +83,10 @@ export async function compare(
     if (place > 0 && comesBy && !comesBy.includes(at)) continue;
     if (place > 0 && comesBy) await catchUp(db, run, at);
     else {
-      const { opened } = await decide(db, run, at);
+      const { opened, closed } = await decide(db, run, at);
       if (opened.length > 0)
-        lawless.push(...(await openedWithoutQuorum(db, worlds[0]!.rules)));
+        lawless.push(...(await openedWithoutQuorum(db, rules)));
+      if (closed.length > 0) past.push(...(await closedIncidents(db, closed)));
     }
     const moments = opinions.map(({ moments }) => moments[place]!);
     note(
@@ -91,7 +97,7 @@ export async function compare(
   }
   const records = await engineRecords(db);
   note("in the end", recordLines(records), recordLines(joined(opinions)));
-  lawless.push(...(await brokenLaws(db)));
+  lawless.push(...(await brokenLaws(db)), ...(await changedSince(db, past)));
   return { differing, lawless };
 
   function note(at: string, engine: string, opinion: string) {
@@ -128,7 +134,8 @@ function summary({ worlds }: Run, opinions: Opinion[]): string {
 function linesOf({ venues }: World, lines: string): string[] {
   return lines
     .split("\n")
-    .filter((line) => venues.some(({ id }) => line.startsWith(`${id} `)));
+    .filter((line) => venues.some(({ id }) => line.startsWith(`${id} `)))
+    .toSorted();
 }
 
 function joined(opinions: Opinion[]): EngineRecords {

@@ -63,3 +63,25 @@ export async function brokenLaws(db: Db): Promise<string[]> {
   `);
   return rows.map(({ line }) => line);
 }
+
+/** All that is on record of these incidents, but for a retraction. */
+export async function closedIncidents(
+  db: Db,
+  slugs: string[],
+): Promise<string[]> {
+  const rows = await db.query<{ incident: string }>(sql`
+    select (to_jsonb(i) - ${["retracted_at", "retraction_reason", "retraction_evidence"]}::text[])::text as incident
+    from incident i
+    where slug = any (${slugs})
+  `);
+  return rows.map(({ incident }) => incident);
+}
+
+/** @param past what `closedIncidents` said when they were closed */
+export async function changedSince(db: Db, past: string[]): Promise<string[]> {
+  const slugs = past.map((one) => (JSON.parse(one) as { slug: string }).slug);
+  const now = await closedIncidents(db, slugs);
+  return past
+    .filter((incident) => !now.includes(incident))
+    .map((incident) => `was changed when it was over: ${incident}`);
+}

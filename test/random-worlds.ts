@@ -19,19 +19,17 @@ export interface Run {
   worlds: World[];
 }
 
-/** Worlds of a venue or two, in which regions are never impaired. They share their regions. */
+/** Worlds of one venue, in which regions are never impaired. They share their regions. */
 export function componentWorlds(
   seed: number,
   count: number,
   rules: Rules,
 ): Run {
   const dice = new Dice(seed);
-  const frame = frameOf(dice, {
-    ...varied(rules, dice),
-    // not the rule book's ten seconds: so many incidents at once never are, and judging them all anew takes its time
-    retraction_every_ms: dice.weighted([20_000, 60_000]),
-    impaired_min_venues: 1_000_000,
-  });
+  const { cadencesS, ...frame } = frameOf(seed, dice, rules);
+  frame.rules.impaired_min_venues = 1_000_000;
+  // not every ten seconds, as in the rule book: so many incidents at once never are, and judging them anew takes its time
+  frame.rules.retraction_every_ms = dice.weighted([20_000, 60_000]);
   const regions = ["ra", "rb", "rc", "rd"];
   const worlds = Array.from({ length: count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
@@ -39,7 +37,7 @@ export function componentWorlds(
     const components = componentsFor(
       own,
       own.weighted([1, 1, 1, 2, 3]),
-      [5, 5, 5, 5, 10, 10, 15, 30, 60],
+      cadencesS,
     );
     const world = { ...frame, regions, venues: [{ id: `w${i}`, components }] };
     const inCommon = own.happens(0.3)
@@ -56,8 +54,7 @@ export function componentWorlds(
 
 /** Small fleets, in which regions are impaired. Each has regions of its own. */
 export function fleets(seed: number, count: number, rules: Rules): Run {
-  const dice = new Dice(seed);
-  const frame = frameOf(dice, varied(rules, dice));
+  const { cadencesS, ...frame } = frameOf(seed, new Dice(seed), rules);
   const worlds = Array.from({ length: count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
     const regions = ["a", "b", "c", "d"]
@@ -65,7 +62,7 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
       .map((letter) => `f${i}${letter}`);
     const venues = Array.from({ length: own.whole(5, 7) }, (_, v) => ({
       id: `f${i}v${v}`,
-      components: componentsFor(own, own.weighted([1, 1, 2, 3]), [5, 5, 5, 10]),
+      components: componentsFor(own, own.weighted([1, 1, 2, 3]), cadencesS),
     }));
     const world = { ...frame, regions, venues };
     const regional = regionalTroubles(own, world);
@@ -77,11 +74,6 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
     ]);
   });
   return { seed, worlds };
-}
-
-/** The same run with one of its worlds alone. */
-export function only({ seed, worlds }: Run, index: number): Run {
-  return { seed, worlds: [worlds[index]!] };
 }
 
 /** Some of its instants, the last one too: now nearly all, now a few minutes apart. */
@@ -149,15 +141,49 @@ type Frame = Pick<World, "rules" | "instants">;
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Short windows and holds let more happen in the same time; a third of the runs has the rules as they are, but for the step. */
-function varied(usual: Rules, dice: Dice): Rules {
+/**
+ * The rules of a run, its instants, and how often its components are measured. Every third run goes by the rule book's own
+ * numbers; in the others windows and holds are mostly shorter, so that more happens in the same time. Every fourth has a
+ * pause that the engine does not catch up with. In the midst of some another typical latency comes into force, or another
+ * day begins.
+ */
+function frameOf(
+  seed: number,
+  dice: Dice,
+  usual: Rules,
+): Frame & { cadencesS: number[] } {
+  const kind = (["own", "quick", "slow"] as const)[seed % 3]!;
+  const [stepMs, count] = {
+    own: [5_000, 90] as const,
+    quick: dice.weighted([[2_000, 90] as const, [5_000, 60] as const]),
+    slow: [10_000, 60] as const,
+  }[kind];
   const rules = {
-    ...usual,
-    step_ms: dice.weighted([2_000, 5_000, 5_000, 10_000]),
+    ...(kind === "own" ? usual : varied(usual, dice)),
+    step_ms: stepMs,
   };
-  if (dice.happens(0.33)) return rules;
+  const midst = dice.weighted([
+    "2026-03-10T09:00:00Z",
+    "2026-03-10T12:10:00Z",
+    "2026-03-11T00:00:00Z",
+  ]);
+  const begins =
+    Date.parse(midst) - dice.whole(count / 4, (3 * count) / 4) * stepMs;
+  const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
+  // the slowest component decides how much is read at each instant, for all of them
+  const cadencesS = kind === "slow" ? [15, 30, 30, 60] : [5, 5, 10];
+  if (seed % 4 !== 0) return { rules, instants, cadencesS };
+  const from = dice.whole(count / 4, count / 2);
   return {
-    ...rules,
+    rules: { ...rules, catch_up_ms: rules.step_ms },
+    instants: instants.toSpliced(from, dice.whole(3, 20)),
+    cadencesS,
+  };
+}
+
+function varied(usual: Rules, dice: Dice): Rules {
+  return {
+    ...usual,
     slow_multiple: dice.weighted([3, 2.5, 1.75]),
     slow_floor_ms: dice.weighted([500, 40]),
     window_ms: dice.weighted([20_000, 30_000, 60_000]),
@@ -173,30 +199,6 @@ function varied(usual: Rules, dice: Dice): Rules {
     retraction_ms: dice.weighted([60_000, 120_000, 600_000]),
     impaired_within_ms: dice.weighted([30_000, 60_000, 120_000]),
     impaired_min_venues: dice.weighted([3, 4, 5]),
-  };
-}
-
-/**
- * Begins on a quiet day, shortly before a typical latency comes into force, or before midnight. Sometimes the engine is
- * away for a while, and does not catch up.
- */
-function frameOf(dice: Dice, rules: Rules): Frame {
-  const begins = dice.weighted([
-    "2026-03-10T09:00:00Z",
-    "2026-03-10T12:05:00Z",
-    "2026-03-10T23:56:00Z",
-  ]);
-  const pauses = dice.happens(0.3);
-  const count = dice.weighted([90, 100, 120]);
-  const instants = Array.from(
-    { length: count },
-    (_, i) => Date.parse(begins) + i * rules.step_ms,
-  );
-  if (!pauses) return { rules, instants };
-  const from = dice.whole(count / 4, count / 2);
-  return {
-    rules: { ...rules, catch_up_ms: rules.step_ms },
-    instants: instants.toSpliced(from, dice.whole(3, 20)),
   };
 }
 

@@ -1,79 +1,29 @@
-/**
- * The engine and the second opinion on random worlds, which are the same at each run. `RANDOM_WORLDS_SEED` makes others,
- * `RANDOM_WORLDS_RUNS` more of them; `RANDOM_WORLDS_ONLY` judges one world of the first seed alone.
- */
+/** The engine and the second opinion on components, hundreds of random worlds at once, and on worlds that taught something. */
 import t from "tap";
-import { rules } from "../server/engine/rules.js";
 import { agree } from "./agreement.js";
 import { migratedDatabase } from "./database.js";
-import {
-  componentWorlds,
-  cutAtRandom,
-  fleets,
-  inBatches,
-  only,
-  type Run,
-} from "./random-worlds.js";
-import type { Rules } from "./second-opinion/world.js";
+import { randomRuns, rulesOfTheBook } from "./random-runs.js";
+import { componentWorlds } from "./random-worlds.js";
 import { worldOf } from "./world-text.js";
 
-const usual = Object.fromEntries(
-  rules.map(({ name, value }) => [name, value]),
-) as unknown as Rules;
-
-const firstSeed = Number(process.env.RANDOM_WORLDS_SEED ?? 1);
-const runs = Number(process.env.RANDOM_WORLDS_RUNS ?? 4);
-const onlyWorld = process.env.RANDOM_WORLDS_ONLY;
-const seeds = Array.from(
-  { length: onlyWorld === undefined ? runs : 1 },
-  (_, i) => firstSeed + i,
-);
-const chosen = (run: Run) =>
-  onlyWorld === undefined ? run : only(run, Number(onlyWorld));
-
-void t.test("components, several hundred worlds at once", async (t) => {
+void t.test("the engine and the second opinion agree", async (t) => {
   const { pool } = await migratedDatabase(t);
-  for (const seed of seeds)
-    await agree(t, pool, chosen(componentWorlds(seed, 250, usual)), usual);
-});
 
-void t.test("fleets whose regions are impaired", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  for (const seed of seeds)
-    await agree(t, pool, chosen(fleets(seed, 8, usual)), usual);
-});
+  await t.test("on random components", async (t) => {
+    const make = (seed: number) => componentWorlds(seed, 250, rulesOfTheBook);
+    for (const run of randomRuns(make, 4)) await agree(t, pool, run);
+  });
 
-void t.test("however time is cut", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  for (const run of [
-    componentWorlds(firstSeed, 30, usual),
-    fleets(firstSeed, 3, usual),
-  ])
-    await agree(t, pool, chosen(run), usual, { comesBy: cutAtRandom(run) });
-});
-
-void t.test("in whichever order samples come, and how often", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  for (const run of [
-    componentWorlds(firstSeed, 30, usual),
-    fleets(firstSeed, 3, usual),
-  ]) {
-    const some = chosen(run);
-    await agree(t, pool, some, usual, { batches: inBatches(some) });
-  }
-});
-
-void t.test("worlds in which they once differed", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  for (const { what, comesBy, text } of onceDiffering) {
-    const world = worldOf(text, usual);
-    const seeing = comesBy && {
-      comesBy: comesBy.map((second) => world.instants[0]! + second * 1000),
-    };
-    await t.test(what, (t) =>
-      agree(t, pool, { seed: 0, worlds: [world] }, usual, seeing),
-    );
-  }
+  await t.test("on worlds in which they differed once", async (t) => {
+    for (const { what, comesBy, text } of onceDiffering) {
+      const world = worldOf(text, rulesOfTheBook);
+      const seeing = comesBy && {
+        comesBy: comesBy.map((second) => world.instants[0]! + second * 1000),
+      };
+      const run = { seed: 0, worlds: [world] };
+      await t.test(what, (t) => agree(t, pool, run, seeing));
+    }
+  });
 });
 
 const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
