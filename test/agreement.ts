@@ -22,10 +22,11 @@ import { rulesOfTheBook } from "./random-runs.js";
 import type { Run } from "./random-worlds.js";
 import { type Opinion, secondOpinion } from "./second-opinion.js";
 import type { Sample, World } from "./second-opinion/world.js";
+import { shrink } from "./shrink-world.js";
 import { textOf } from "./world-text.js";
 
 /** How the engine comes to see a world, which is to make no difference. */
-export interface Seeing {
+interface Seeing {
   /** The instants at which somebody lets it decide what is due; by default all of them. */
   comesBy?: number[];
   /** Batches of samples, each inserted when all of it is known or before; by default all of them at the start. */
@@ -33,7 +34,7 @@ export interface Seeing {
 }
 
 /** What the two say of one world, where they first differ. */
-export interface Disagreement {
+interface Disagreement {
   /** An instant, or "in the end" when only what is on record differs. */
   at: string;
   engine: string[];
@@ -55,9 +56,39 @@ export async function agree(
     });
   t.equal(differing.size, 0, `seed ${run.seed}: ${summary(run, opinions)}`);
   t.strictSame(lawless, [], `seed ${run.seed}: no law is broken`);
+
+  const [first] = differing;
+  if (first && Object.keys(seeing).length === 0)
+    await tellShortly(t, db, ...first);
 }
 
-export async function compare(
+/** The least of this world on which the two still differ. */
+async function tellShortly(
+  t: Test,
+  db: Db,
+  world: World,
+  { at }: Disagreement,
+): Promise<void> {
+  const differences = async (smaller: World) => {
+    const run = { seed: 0, worlds: [smaller] };
+    const { differing } = await compare(db, run, [secondOpinion(smaller)], {});
+    return [...differing.values()];
+  };
+  const fails = async (smaller: World) =>
+    (await differences(smaller)).length > 0;
+  const until = Date.parse(at);
+  const begun = Number.isNaN(until)
+    ? world
+    : { ...world, instants: world.instants.filter((at) => at <= until) };
+  const least = await shrink(begun, fails, 30_000);
+  const [disagreement] = await differences(least);
+  t.fail("the same world, without what does not matter", {
+    disagreement,
+    world: textOf(least, rulesOfTheBook),
+  });
+}
+
+async function compare(
   db: Db,
   run: Run,
   opinions: Opinion[],

@@ -172,7 +172,7 @@ function frameOf(
   const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
   // the slowest component decides how much is read at each instant, for all of them
   const cadencesS = kind === "slow" ? [15, 30, 30, 60] : [5, 5, 10];
-  if (seed % 4 !== 0) return { rules, instants, cadencesS };
+  if (seed % 4 !== 2) return { rules, instants, cadencesS };
   const from = dice.whole(count / 4, count / 2);
   return {
     rules: { ...rules, catch_up_ms: rules.step_ms },
