@@ -4,7 +4,7 @@
  * after its timeout.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "../server/db.js";
+import { openPool, sql } from "../server/db.js";
 import { startCore } from "../server/engine/core.js";
 import { version } from "../server/package.js";
 import { recordSamples } from "../server/record-samples.js";
@@ -20,7 +20,12 @@ const badSlots = 6;
 
 export async function benchDetection(): Promise<Figure[]> {
   const stage = await openStage();
-  const core = startCore(stage.pool, log);
+  const leasePool = openPool(stage.url, {
+    applicationName: "bench lease",
+    log,
+    max: 1,
+  });
+  const core = startCore({ pool: stage.pool, leasePool, log });
   try {
     // a run's slots begin anywhere within the engine's step
     const runs = stage.registry.venues.map((venue, nth): Run => ({
@@ -59,6 +64,7 @@ export async function benchDetection(): Promise<Figure[]> {
     });
   } finally {
     await core.close();
+    await leasePool.close();
     await stage.close();
   }
 }

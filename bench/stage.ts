@@ -25,6 +25,7 @@ import type { Sample } from "../server/sample.js";
 export const log = makeLog("bench", "warn");
 
 export interface Stage {
+  url: string;
   registry: Registry;
   pool: Pool;
   close: () => Promise<void>;
@@ -38,6 +39,7 @@ export async function openStage(): Promise<Stage> {
   const registry = await loadRegistry(packagedFile("registry.json"));
   await migrate(pool, registry, log);
   return {
+    url,
     registry,
     pool,
     async close() {

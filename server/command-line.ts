@@ -13,7 +13,7 @@ export interface Command {
   /** What it does, in some sentences; `--help` adds the usage and the options. */
   help: string;
   options?: Options;
-  /** The words that it takes besides options, as `--help` shows them: `["SLUG"]`. */
+  /** The words that it takes besides options, as `--help` shows them. Small ones are to be typed as they are: `["retract", "SLUG"]`. */
   words?: string[];
   /** A command with a life (lifecycle.ts) exits by itself. */
   run: (given: Given) => Promise<void>;
@@ -64,6 +64,18 @@ export const commands: Record<string, Entry> = {
     summary: "measure every venue from one region",
     load: () => import("./commands/probe.js"),
   },
+  incident: {
+    summary: "retract an incident that was none",
+    load: () => import("./commands/incident.js"),
+  },
+  stalls: {
+    summary: "propose stall thresholds from measured silences",
+    load: () => import("./commands/stalls.js"),
+  },
+  replay: {
+    summary: "try other rules on a past period",
+    load: () => import("./commands/replay.js"),
+  },
 };
 
 /** Runs the command that the arguments name. Errors end the process, see user-error.ts. */
@@ -94,11 +106,18 @@ async function run([name, ...args]: string[]): Promise<void> {
 function parse(name: string, { options, words = [] }: Command, args: string[]) {
   const given = parsed(name, options, args);
   const expected = words.length === 0 ? "no words" : words.join(" ");
-  if (!given.values["help"] && given.words.length !== words.length)
+  if (!given.values["help"] && !areWords(given.words, words))
     throw new UserError(
       `${name} takes ${expected} besides options, got ${given.words.join(" ") || "none"}; venuewatch ${name} --help says more`,
     );
   return given;
+}
+
+function areWords(given: string[], words: string[]): boolean {
+  return (
+    given.length === words.length &&
+    words.every((word, at) => /[A-Z]/.test(word) || word === given[at])
+  );
 }
 
 function parsed(name: string, options: Options = {}, args: string[]): Given {

@@ -36,6 +36,10 @@ const advices: Record<string, string> = {
   "3D000":
     "it has no database of that name; create it, or correct DATABASE_URL",
   "53300": "it has no connection left; raise its max_connections",
+  "42P01":
+    "it lacks our tables; run venuewatch migrate, or correct DATABASE_URL",
+  "42501":
+    "its user may not do this; make it a member of a role that may (sql/roles.sql), or correct DATABASE_URL",
   "57P03": "it is starting up or shutting down; try again in a moment",
 };
 

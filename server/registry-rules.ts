@@ -121,17 +121,40 @@ function replyRules({ send, replyWithinMs }: Socket["keepAlive"]): Problem[] {
 }
 
 function streamRules(stream: Stream, channels: string[]): Problem[] {
-  const { url, match, ignore, eventTime, typicalPerMinute, stall } = stream;
-  const meanMs = Math.ceil(60_000 / typicalPerMinute);
+  const { url, match, ignore, eventTime } = stream;
   return [
     ...urlRule(["url"], url),
     ...matchRules(["match"], match, channels),
     ...matchRules(["ignore"], ignore, channels),
     ...pathRule(["eventTime", "path"], eventTime?.path),
-    ...must(
-      stall.afterMs >= meanMs,
-      ["stall", "afterMs"],
+    ...within(["stall"], stallRules(stream)),
+  ];
+}
+
+/** What was measured stands above what is said of the usual rate. */
+function stallRules({ typicalPerMinute, stall }: Stream): Problem[] {
+  const { afterMs, distribution } = stall;
+  const meanMs = Math.ceil(60_000 / typicalPerMinute);
+  if (distribution === null)
+    return must(
+      afterMs >= meanMs,
+      ["afterMs"],
       `at least ${meanMs}, the mean interval at typicalPerMinute ${typicalPerMinute}`,
+    );
+  const { from, to, p50Ms, p99Ms, p999Ms } = distribution;
+  return [
+    ...must(
+      afterMs >= p999Ms,
+      ["afterMs"],
+      `at least ${p999Ms}, the p999Ms that it was read off`,
+    ),
+    ...within(
+      ["distribution"],
+      [
+        ...must(from <= to, ["to"], `a date not before from, ${from}`),
+        ...must(p50Ms <= p99Ms, ["p99Ms"], `at least ${p50Ms}, its p50Ms`),
+        ...must(p99Ms <= p999Ms, ["p999Ms"], `at least ${p99Ms}, its p99Ms`),
+      ],
     ),
   ];
 }

@@ -1,7 +1,6 @@
 /** The venues and regions that the service watches: the shape of registry.json. */
 
-import { readFile, stat } from "node:fs/promises";
-import { jsonFault } from "./json-fault.js";
+import { readJsonFile } from "./json-file.js";
 import { registryProblems } from "./registry-check.js";
 import { UserError } from "./user-error.js";
 
@@ -120,7 +119,8 @@ export interface Stream {
 }
 
 /**
- * Silence beyond `afterMs` is a stall. `distribution` is what it was read off.
+ * Silence beyond `afterMs` is a stall. `distribution` is what it was read off
+ * by `venuewatch stalls measure` (stalls/proposal.ts says how).
  *
  * While that is null, `afterMs` is reckoned: 10 mean intervals and at least
  * 10 s where the rate is documented or probed, for such feeds tick like a
@@ -211,9 +211,6 @@ function socketComponents(socket: Socket | null): Component[] {
   return [connection, ...streams];
 }
 
-/** Room for thousands of venues; beyond it the path is a mistake. */
-const mostBytes = 4 * 1024 * 1024;
-
 /**
  * Reads and checks a registry file.
  *
@@ -221,13 +218,7 @@ const mostBytes = 4 * 1024 * 1024;
  * being read, or all that is wrong in it, one line each
  */
 export async function loadRegistry(path: string): Promise<Registry> {
-  const text = await registryText(path);
-  const fault = jsonFault(text);
-  if (fault === null) return parseRegistry(JSON.parse(text), path);
-  const { line, column, expected, found } = fault;
-  throw new UserError(
-    `The registry ${path} is not JSON: line ${line}, column ${column}: expected ${expected}, found ${found}`,
-  );
+  return parseRegistry(await readJsonFile(path, "The registry"), path);
 }
 
 /**
@@ -241,29 +232,4 @@ export function parseRegistry(value: unknown, name: string): Registry {
   throw new UserError(
     [`The registry ${name} is wrong:`, ...problems].join("\n"),
   );
-}
-
-async function registryText(path: string): Promise<string> {
-  try {
-    const file = await stat(path);
-    if (!file.isFile()) throw new Error("it is not a file");
-    if (file.size > mostBytes)
-      throw new Error(
-        `it holds ${file.size} bytes, at most ${mostBytes} were expected`,
-      );
-    const bytes = await readFile(path);
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    const reason = reasonOf(error as NodeJS.ErrnoException);
-    throw new UserError(`The registry ${path} cannot be read: ${reason}`, {
-      cause: error,
-    });
-  }
-}
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES") return "this user may not read it";
-  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "it is not UTF-8";
-  return message;
 }

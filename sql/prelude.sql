@@ -27,9 +27,11 @@ $$;
 drop schema if exists api cascade;
 drop schema if exists engine cascade;
 drop schema if exists upkeep cascade;
+drop schema if exists analytics cascade;
 create schema upkeep;
 create schema engine;
 create schema api;
+create schema analytics;
 
 -- Times as they are written everywhere: UTC, milliseconds, Z.
 create function api.iso(at timestamptz) returns text

@@ -4,7 +4,7 @@
 -- vw_probe    measures: runs queries/record_samples.sql, and nothing more
 -- vw_core     decides and keeps up the history
 -- vw_web      answers: reads the api and what its functions stand on, and writes nothing
--- vw_analyst  asks by psql: reads the same
+-- vw_analyst  asks by psql: reads the same, and recomputes what the engine decided
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
 -- up is owned by vw_core: it could alter or drop those tables too. The alternative, membership in the role that
@@ -43,7 +43,7 @@ begin
       and c.relname in (
         'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
         'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader',
-        'typical_latency', 'impairment', 'alert_event'
+        'typical_latency', 'impairment', 'alert_event', 'rules_in_force'
       )
       and c.relowner <> 'vw_core'::regrole
     -- a roll-up reads with the rights of its owner, so what it stands on comes first
@@ -61,8 +61,10 @@ $$;
 
 grant usage on schema venuewatch to vw_probe, vw_core, vw_web, vw_analyst;
 grant usage on schema upkeep to vw_probe, vw_core;
-grant usage on schema engine to vw_core;
+-- what the engine reckons, analysts may reckon again; its functions run with the rights of who calls them
+grant usage on schema engine to vw_core, vw_analyst;
 grant usage on schema api to vw_core, vw_web, vw_analyst;
+grant usage on schema analytics to vw_analyst;
 
 grant select on region, venue, component to vw_probe, vw_core, vw_web, vw_analyst;
 grant select on migration to vw_core, vw_web;
@@ -70,7 +72,8 @@ grant select on migration to vw_core, vw_web;
 -- Table by table, so that what holds secrets is never readable by being forgotten here.
 grant select on
   sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
-  probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment, alert_event
+  probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
+  alert_event, rules_in_force
 to vw_web, vw_analyst;
 grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
 

@@ -74,6 +74,15 @@ begin
 end;
 $$;
 
+-- Before typical latencies are reckoned from them: all hours that may count, and what came late for them.
+create procedure upkeep.refresh_hours(at timestamptz)
+language plpgsql
+as $$
+begin
+  call upkeep.refresh('sample_hour', time_bucket('1 hour', at - upkeep.late_window()), time_bucket('1 hour', at) + interval '1 hour');
+end;
+$$;
+
 -- Every ten minutes: whatever came late, at every level. A window without changes costs a few milliseconds.
 create procedure upkeep.refresh_late(at timestamptz)
 language plpgsql

@@ -112,9 +112,10 @@ async function compare(
     while (waiting.length > 0 && waiting[0]!.by <= at)
       await insertSamples(db, waiting.shift()!.samples);
     if (place > 0 && comesBy && !comesBy.includes(at)) continue;
+    const missed = place > 0 && at - instants[place - 1]! > rules.step_ms;
     if (place > 0 && comesBy) await catchUp(db, run, at);
     else {
-      const { opened, closed } = await decide(db, run, at);
+      const { opened, closed } = await decide(db, run, at, missed);
       if (opened.length > 0)
         lawless.push(...(await openedWithoutQuorum(db, rules)));
       if (closed.length > 0) past.push(...(await closedIncidents(db, closed)));

@@ -4,6 +4,7 @@ import { makeLog } from "../server/log.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry } from "../server/registry.js";
 import { sql } from "../server/db.js";
+import { accepted, tick } from "../server/engine/tick.js";
 import { type Api, serve } from "./api.js";
 import { migratedDatabase, type TestDatabase } from "./database.js";
 import {
@@ -234,4 +235,120 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
       );
     },
   );
+});
+
+interface Timed {
+  generatedAt: string;
+  state: string;
+  since: string;
+  endpoints: { component: string; state: string; since: string }[];
+}
+
+void t.test("since when a state is so", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const now = Date.now();
+  const at = (seconds: number) => new Date(now - seconds * 1000);
+  const iso = (seconds: number) => at(seconds).toISOString();
+
+  /** The venue on the board and on its page, which must agree; by a server that knows nothing of before. */
+  async function seen(venue: string): Promise<Timed> {
+    const api = await serve(t, { pool, registry });
+    const board = (await api.ask<Board>("/v1/status")).body;
+    const { body } = await api.ask<Timed>(`/v1/targets/${venue}`);
+    const row = board.venues.find(({ id }) => id === venue)!;
+    t.strictSame([body.state, body.since], [row.state, row.since], venue);
+    for (const { since } of [body, ...body.endpoints])
+      t.ok(since <= body.generatedAt, "not in the future");
+    return body;
+  }
+  function endpoint(page: Timed, component: string) {
+    const { state, since } = page.endpoints.find(
+      (one) => one.component === component,
+    )!;
+    return [state, since];
+  }
+
+  await t.test("before the engine ever ran: since the start", async (t) => {
+    await forget(pool);
+    const [first] = await pool.query<{ at: Date }>(
+      sql`select min(applied_at) as at from migration`,
+    );
+    const { state, since, generatedAt } = await seen("okx");
+    t.equal(state, "unknown");
+    const start = first!.at.toISOString();
+    t.equal(since, start < generatedAt ? start : generatedAt);
+  });
+
+  await t.test("what was never measured: since the first tick", async (t) => {
+    await forget(pool);
+    await tickAt(120);
+    await tickAt(100);
+    const page = await seen("okx");
+    t.match(page, { state: "unknown", since: iso(120) });
+    t.strictSame(endpoint(page, "rest:ticker"), ["unknown", iso(120)]);
+  });
+
+  await t.test("what fell silent: since it has no verdict", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: at(280), to: at(160) });
+    await measured(pool, { from: at(160), to: at(60), venue: "okx" });
+    for (let seconds = 200; seconds >= 80; seconds -= 2) await tickAt(seconds);
+    const okx = await seen("okx");
+    t.match(okx, { state: "operational", since: iso(200) });
+    const silent = await seen("kraken");
+    t.equal(silent.state, "unknown");
+    t.ok(silent.since > iso(110) && silent.since < iso(95), silent.since);
+  });
+
+  await t.test("while the engine is silent", async (t) => {
+    await pool.query(sql`update engine_clock set ticked_at = ${at(900)}; `);
+    await pool.query(
+      sql`update venue_state set since = ${at(950)} where state = 'unknown'`,
+    );
+    t.match(await seen("okx"), { state: "unknown", since: iso(600) });
+    t.match(
+      await seen("kraken"),
+      { state: "unknown", since: iso(950) },
+      "what was unknown before has been so for longer",
+    );
+  });
+
+  await t.test("while it catches up: since it was silent", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: at(4_000), to: at(0) });
+    await tickAt(3_600);
+    for (const seconds of [3_598, 3_000, 1_000, 400]) {
+      accepted(await tick(pool, at(seconds), { now: new Date() }));
+      t.match(
+        await seen("okx"),
+        { state: "unknown", since: iso(3_300) },
+        `${seconds} s behind`,
+      );
+    }
+    accepted(await tick(pool, at(20), { now: new Date() }));
+    t.match(
+      await seen("okx"),
+      { state: "operational", since: iso(3_600) },
+      "caught up: it decided that it was well all the while",
+    );
+  });
+
+  await t.test("of a venue that is published again", async (t) => {
+    const publish = (published: boolean) =>
+      pool.query(
+        sql`update venue set published = ${published} where venue = 'okx'`,
+      );
+    await publish(false);
+    await tickAt(18);
+    await publish(true);
+    t.match(await seen("okx"), { state: "unknown", since: iso(18) });
+    await tickAt(16);
+    const again = await seen("okx");
+    t.match(again, { state: "operational", since: iso(16) });
+    t.strictSame(endpoint(again, "rest:ticker"), ["operational", iso(16)]);
+  });
+
+  async function tickAt(seconds: number): Promise<void> {
+    accepted(await tick(pool, at(seconds)));
+  }
 });

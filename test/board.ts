@@ -22,15 +22,23 @@ export interface Incident {
   quorum: number;
   reporting: number;
   regions: string[];
+  peakSeverity: "degraded" | "outage";
+  startedAt: string;
+  openedAt: string;
+  closedAt: string | null;
 }
 
 export interface Evidence {
   opening: {
+    quorum: number;
     votes: {
       region: string;
       vote: string;
       samples: number;
       bad: number;
+      slow: number;
+      p50Ms: number | null;
+      typicalP50Ms: number | null;
       faults: Partial<Record<Fault, number>>;
     }[];
     notCounted: unknown[];

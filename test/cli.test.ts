@@ -36,6 +36,28 @@ void t.test("a mistake is told in a sentence, and ends with 2", async (t) => {
     [["toString"], 'there is no command "toString"'],
     [["up", "--fast"], "venuewatch: up: Unknown option '--fast'"],
     [["up", "now"], "venuewatch: up takes no words besides options, got now"],
+    [
+      ["stalls"],
+      "venuewatch: stalls takes measure besides options, got none; venuewatch stalls --help says more",
+    ],
+    [
+      ["stalls", "mesure"],
+      "venuewatch: stalls takes measure besides options, got mesure",
+    ],
+    [
+      ["stalls", "measure", "--days", "9"],
+      'venuewatch: --days: expected a whole number from 1 to 8, as samples are kept for 8 days, got "9"',
+    ],
+    [
+      ["stalls", "measure", "--days=0"],
+      'from 1 to 8, as samples are kept for 8 days, got "0"',
+    ],
+    [["stalls", "measure", "--days=1.5"], 'got "1.5"'],
+    [["stalls", "measure", "--days="], 'got ""'],
+    [
+      ["stalls", "measure", "--days"],
+      "Option '--days <value>' argument missing",
+    ],
   ];
   for (const [args, said] of mistakes) {
     const script = runCli(t, args);

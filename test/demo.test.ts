@@ -42,7 +42,7 @@ void t.test("the demo, from its first start to its second", async (t) => {
   t.equal(await again.script.ended, 0);
 });
 
-/** What it leaves must not pass for a finished history: the start after it completes it. */
+/** What it leaves must not pass for a finished history: the start after it makes it anew. */
 async function cutOff(t: Test, env: Env) {
   const script = startDemo(t, env);
   await script.saw("the schema is current");

@@ -77,10 +77,15 @@ export async function gatherStatistics(db: Db): Promise<void> {
   await db.script("analyze");
 }
 
-/** Decides one instant, as a core does that is in time. */
-export async function decide(db: Db, { worlds }: Run, at: number) {
+/** Decides one instant, as a core does that is in time; `anew` after a pause that is not made up for. */
+export async function decide(
+  db: Db,
+  { worlds }: Run,
+  at: number,
+  anew: boolean,
+) {
   const rules = { ...worlds[0]!.rules };
-  return accepted(await tick(db, new Date(at), { rules }));
+  return accepted(await tick(db, new Date(at), { rules, anew }));
 }
 
 /** Decides all that is due by then. */

@@ -6,7 +6,8 @@ import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
 import { version } from "../server/package.js";
 import { migratedDatabase, type TestDatabase } from "./database.js";
-import { parseScenario, play } from "./scenario.js";
+import { parseScenario } from "./scenario.js";
+import { play } from "./scenario-play.js";
 
 const log = makeLog("test", "warn");
 const startsAt = new Date("2026-01-15T12:00:00Z");

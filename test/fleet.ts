@@ -1,6 +1,7 @@
 /** What a fleet of probes would have left in the database lately, and what the engine makes of it. */
 import { type Db, sql } from "../server/db.js";
-import { accepted, tick } from "../server/engine/tick.js";
+import { accepted, decideUpTo, tick } from "../server/engine/tick.js";
+import { rulesRow } from "../server/engine/rules.js";
 import type { Fault } from "../server/sample.js";
 
 export interface Measured {
@@ -16,6 +17,8 @@ export interface Measured {
   latencyMs?: number;
   /** Height of the chain, of components that read one. */
   head?: number;
+  /** Absent: it was known at once. */
+  receivedAfterS?: number;
 }
 
 /** The instant so many seconds before now. */
@@ -29,14 +32,14 @@ export async function measured(db: Db, what: Measured): Promise<void> {
   const good = fault === undefined;
   const latencyUs = (what.latencyMs ?? 80) * 1000;
   await db.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, latency_us, messages, quiet_ms, event_age_ms, head)
+    insert into sample (ts, component_id, region_id, good, fault, latency_us, messages, quiet_ms, event_age_ms, head, received_after_s)
     select
       slot.ts, c.component_id, g.region_id, ${good}, ${fault ?? null}::fault,
       case when ${good} and c.kind = 'rest' then ${latencyUs}::int end,
       case when c.kind = 'ws' and c.component <> 'ws:conn' then 40 end,
       case when c.kind = 'ws' and c.component <> 'ws:conn' then 900 end,
       case when c.kind = 'ws' and c.component <> 'ws:conn' then 35 end,
-      ${head ?? null}::bigint
+      ${head ?? null}::bigint, ${what.receivedAfterS ?? 0}::int
     from component c
     join venue v using (venue_id)
     cross join region g
@@ -49,7 +52,8 @@ export async function measured(db: Db, what: Measured): Promise<void> {
       and (${component ?? null}::text is null or c.component = ${component ?? null})
       and (${regions ?? null}::text[] is null or g.region = any (${regions ?? null}))
     on conflict (component_id, region_id, ts) do update set
-      good = excluded.good, fault = excluded.fault, latency_us = excluded.latency_us, head = excluded.head
+      good = excluded.good, fault = excluded.fault, latency_us = excluded.latency_us, head = excluded.head,
+      received_after_s = excluded.received_after_s
   `);
 }
 
@@ -78,11 +82,44 @@ export async function decide(db: Db, at = new Date()): Promise<void> {
   accepted(await tick(db, at));
 }
 
+/** Lets the engine decide every instant from the one to the other, and rolls up what was measured. */
+export async function decideThrough(
+  db: Db,
+  from: Date,
+  to: Date,
+  rules = rulesRow,
+): Promise<void> {
+  accepted(await tick(db, from, { rules }));
+  for await (const decided of decideUpTo(db, to, { rules })) accepted(decided);
+  await rollUp(db);
+}
+
+/** Nothing of it was measured, from the one instant to before the other. */
+export async function unmeasured(
+  db: Db,
+  what: Omit<Measured, "component"> & {
+    component?: string;
+    kind?: "rest" | "ws";
+  },
+): Promise<void> {
+  const { from, to, venue, component, kind, regions } = what;
+  await db.query(sql`
+    delete from sample s
+    using component c, venue v, region g
+    where c.component_id = s.component_id and v.venue_id = c.venue_id and g.region_id = s.region_id
+      and s.ts >= ${from} and s.ts < ${to}
+      and (${venue ?? null}::text is null or v.venue = ${venue ?? null})
+      and (${component ?? null}::text is null or c.component = ${component ?? null})
+      and (${kind ?? null}::text is null or c.kind = ${kind ?? null})
+      and (${regions ?? null}::text[] is null or g.region = any (${regions ?? null}))
+  `);
+}
+
 /** Nothing was ever measured. */
 export async function forget(db: Db): Promise<void> {
   await db.script(
     `truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
-      impairment, typical_latency restart identity`,
+      impairment, typical_latency, rules_in_force restart identity`,
   );
   await rollUp(db);
 }
@@ -117,35 +154,45 @@ export const outage = {
 export interface PastIncident {
   venue: string;
   component: string;
-  startedAt: Date;
+  /** As text where a Date is too coarse. */
+  startedAt: Date | string;
   /** Null: still open. */
   minutes: number | null;
+  severity?: "degraded" | "outage";
   retracted?: boolean;
 }
 
 /** An incident as the engine would have left it, without its samples. Returns its slug. */
 export async function pastIncident(
   db: Db,
-  { venue, component, startedAt, minutes, retracted = false }: PastIncident,
+  { severity = "outage", retracted = false, ...past }: PastIncident,
 ): Promise<string> {
-  const closedAt =
-    minutes === null ? null : new Date(+startedAt + minutes * 60_000);
+  const { venue, component, minutes } = past;
   const [row] = await db.query<{ slug: string }>(sql`
+    with past as (
+      select
+        c.component_id,
+        p.started_at,
+        p.started_at + ${minutes}::float * interval '1 minute' as closed_at,
+        engine.slug_base(v.venue, p.started_at, c.kind, ${severity}) as base
+      from component c
+      join venue v using (venue_id)
+      cross join (select ${past.startedAt}::timestamptz as started_at) p
+      where v.venue = ${venue} and c.component = ${component}
+    )
     insert into incident (
       slug, component_id, severity, peak_severity, started_at, opened_at, last_bad_at, closed_at,
       retracted_at, retraction_reason, evidence
     )
     select
-      engine.slug_base(v.venue, ${startedAt}, c.kind, 'outage'), c.component_id, 'outage', 'outage',
-      ${startedAt}, ${startedAt}, ${closedAt ?? startedAt}, ${closedAt},
-      case when ${retracted} then ${startedAt}::timestamptz end, case when ${retracted} then 'late samples' end,
+      p.base || (select coalesce('-' || nullif(count(*) + 1, 1), '') from incident i where i.slug ~ ('^' || p.base || '(-[0-9]+)?$')),
+      p.component_id, ${severity}, ${severity}, p.started_at, p.started_at, coalesce(p.closed_at, p.started_at), p.closed_at,
+      case when ${retracted} then p.started_at end, case when ${retracted} then 'late samples' end,
       jsonb_build_object('opening', jsonb_build_object(
-        'at', ${startedAt}::timestamptz, 'state', 'outage', 'quorum', 2, 'reporting', 3,
+        'at', api.iso(p.started_at), 'state', ${severity}::text, 'quorum', 2, 'reporting', 3, 'confirming', 2,
         'votes', '[]'::jsonb, 'notCounted', '[]'::jsonb
       ))
-    from component c
-    join venue v using (venue_id)
-    where v.venue = ${venue} and c.component = ${component}
+    from past p
     returning slug
   `);
   return row!.slug;

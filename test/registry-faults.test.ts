@@ -96,6 +96,16 @@ const socketUrl =
 const path =
   "a path such as $, $.a.b[0] or $['any key'], 200 characters at most";
 
+void t.test(
+  "a threshold that was measured may contradict the usual rate",
+  (t) => {
+    const value = good();
+    changed(value, "venues.0.socket.streams.0.stall.afterMs", 999);
+    t.strictSame(problemsOf(value), []);
+    t.end();
+  },
+);
+
 /** Where in the good registry, what stands there instead (undefined: nothing), and what is said about it. */
 const faults: [at: string, value: unknown, ...lines: string[]][] = [
   // shape
@@ -323,9 +333,29 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
     `venues[0] (okx).socket.streams[0].eventTime.path: expected a path (expected .key, [n] or ['any key'] at character 2 of "$[", found "["), found "$["`,
   ],
   [
-    "venues.0.socket.streams.0.stall.afterMs",
-    999,
+    "venues.0.socket.streams.0.stall",
+    { afterMs: 999, distribution: null },
     "venues[0] (okx).socket.streams[0].stall.afterMs: expected at least 1000, the mean interval at typicalPerMinute 60, found 999",
+  ],
+  [
+    "venues.0.socket.streams.0.stall.distribution.p999Ms",
+    10001,
+    "venues[0] (okx).socket.streams[0].stall.afterMs: expected at least 10001, the p999Ms that it was read off, found 10000",
+  ],
+  [
+    "venues.0.socket.streams.0.stall.distribution.p50Ms",
+    3,
+    "venues[0] (okx).socket.streams[0].stall.distribution.p99Ms: expected at least 3, its p50Ms, found 2.5",
+  ],
+  [
+    "venues.0.socket.streams.0.stall.distribution.p99Ms",
+    10,
+    "venues[0] (okx).socket.streams[0].stall.distribution.p999Ms: expected at least 10, its p99Ms, found 9",
+  ],
+  [
+    "venues.0.socket.streams.0.stall.distribution.to",
+    "2026-09-30",
+    'venues[0] (okx).socket.streams[0].stall.distribution.to: expected a date not before from, 2026-10-01, found "2026-09-30"',
   ],
   [
     "venues.0.official.api",

@@ -6,7 +6,9 @@ import { makeLog } from "../server/log.js";
 import { migrate, schemaState } from "../server/migrate.js";
 import { recordSamples } from "../server/record-samples.js";
 import type { Sample } from "../server/sample.js";
+import { measureStalls } from "../server/stalls/measure.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
+import { pastIncident } from "./fleet.js";
 
 const log = makeLog("test", "warn");
 const dayMs = 24 * 3_600_000;
@@ -35,6 +37,9 @@ void t.test("roles of least rights", async (t) => {
       "select * from sample_minute",
       "select * from incident",
       "select * from api.venue",
+      "select * from impairment",
+      "select * from rules_in_force",
+      "select analytics.evidence('x')",
       "update sample set good = good",
       "delete from sample",
       "delete from probe",
@@ -52,7 +57,7 @@ void t.test("roles of least rights", async (t) => {
   await t.test("vw_core ticks and keeps the history up", async (t) => {
     const core = await actingAs(t, url, "vw_core");
     t.strictSame(await schemaState(core), { missing: [], unknown: [] });
-    t.ok(await core.file("lead", ["engine", "core of a test", 1_000]));
+    t.ok(await core.file("lead", ["engine", "core of a test", 1_000, null]));
     t.ok(await tick(core, new Date(now)));
     await core.script("call upkeep.refresh_newest(now())");
     await core.script("call upkeep.refresh_open_buckets(now())");
@@ -93,7 +98,8 @@ void t.test("roles of least rights", async (t) => {
         "delete from sample",
         "truncate sample",
         "update migration set name = name",
-        "select engine.tick(now(), null, '')",
+        "select engine.tick(now(), now(), engine.rules_at(now()), '', null, null)",
+        "insert into rules_in_force values (now(), '', '{}')",
         "select upkeep.retain(now())",
         "call upkeep.refresh_late(now())",
         "select drop_chunks('sample', older_than => now())",
@@ -103,7 +109,20 @@ void t.test("roles of least rights", async (t) => {
       ]);
     });
 
+  await t.test("vw_analyst measures stall thresholds", async (t) => {
+    const analyst = await actingAs(t, url, "vw_analyst");
+    const reports = await measureStalls(analyst, registry, {
+      days: 1,
+      now: new Date(now),
+    });
+    t.equal(reports.length, 48, "one a stream");
+  });
+
   await t.test("vw_web answers every question of the API", async (t) => {
+    const slug = await pastIncident(pool, {
+      ...{ venue: "kraken", component: "ws:trades" },
+      ...{ startedAt: new Date(now - 3_600_000), minutes: 5 },
+    });
     const web = await actingAs(t, url, "vw_web");
     t.strictSame(await schemaState(web), { missing: [], unknown: [] });
     const api = await startWeb({
@@ -116,7 +135,10 @@ void t.test("roles of least rights", async (t) => {
       host: "127.0.0.1",
     });
     t.teardown(api.close);
-    for (const [path, status] of Object.entries(answers)) {
+    for (const [path, status] of [
+      ...Object.entries(answers),
+      [`/v1/incidents/${slug}`, 200] as const,
+    ]) {
       const answer = await fetch(`http://127.0.0.1:${api.port}${path}`);
       t.equal(answer.status, status, path);
       await answer.arrayBuffer();

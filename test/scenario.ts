@@ -1,42 +1,56 @@
 /**
- * Behaviour of the engine as text. A scenario file has a sentence that says what it shows, a line that says what is
- * measured, a line of samples per region, and what the engine is seen to do, each line with its time since the start:
- *
- *     venue okx, rest:ticker, every 5s, from 2026-01-15T12:00:00Z
- *     eu-central    .*24 x*24 .*12
- *     us-east       .*60
- *     +10s   rest:ticker operational, 2 report, quorum 2
- *
- * A sample is one letter, see `letters`; `x*3` is three of them, `x*3@90` three that came to the database 90 s after their
- * slots. Several components each have a line that names them and lines of regions below it. README.md beside the
- * scenarios says it all in words.
+ * Behaviour of the engine as text: what the regions measured, a line each, and what the engine must then be seen to do.
+ * README.md beside the scenarios says how they are written.
  */
-import { sql, type Db } from "../server/db.js";
+import { readdir, readFile } from "node:fs/promises";
 import { rulesRow } from "../server/engine/rules.js";
-import { accepted, type Decided, decideUpTo } from "../server/engine/tick.js";
+import { packagedFile } from "../server/package.js";
 import type { Fault } from "../server/sample.js";
 
 export interface Scenario {
+  /** Its name in the folder of scenarios. */
+  file: string;
+  /** The sentences that say what it shows. */
   shows: string;
+  /** The numbers of the rule book that it depends on. */
+  rules: string[];
+  /** What is told beside components, impaired regions and incidents. */
+  alsoSeen: string[];
   startsAt: Date;
-  /** The engine comes by this often, and decides what is due; at every instant by default. */
-  noticedEveryMs: number;
+  /** Null: as the rules say. */
+  decidedEveryMs: number | null;
+  /** The engine comes by this often, and decides what is due; null: at every instant. */
+  noticedEveryMs: number | null;
   /** It is away from the one to the other. */
   away: { fromMs: number; toMs: number }[];
+  happenings: Happening[];
   series: Series[];
   /** What must be seen, a line each. */
   expected: string[];
 }
 
-interface Series {
+/** Something else than a sample, at a time since the start. */
+export interface Happening {
+  atMs: number;
+  kind: "leaves the registry" | "alerts are sent";
+  /** The region or the component that leaves. */
+  who: string;
+}
+
+export interface Series extends Measured {
+  region: string;
+  /** Latency in each of the hours before the start, to the last full one; null: not measured. */
+  hoursBefore: (number | null)[];
+  /** One a slot from the start; null: not measured. */
+  samples: (Sample | null)[];
+}
+
+interface Measured {
   venue: string;
   component: string;
   cadenceMs: number;
-  /** Null: not known. */
+  /** What is typical in all regions; null: what the hours before make it. */
   typicalMs: number | null;
-  region: string;
-  /** One a slot from the start; null: not measured. */
-  samples: (Sample | null)[];
 }
 
 interface Sample {
@@ -45,19 +59,13 @@ interface Sample {
   receivedAfterS: number;
 }
 
-type Measured = Pick<
-  Series,
-  "venue" | "component" | "cadenceMs" | "typicalMs"
->[];
-
-const good = { fault: null, latencyMs: 80 };
-const slow = { fault: null, latencyMs: 2_500 };
+const good = (latencyMs: number) => ({ fault: null, latencyMs });
 const failed = (fault: Fault) => ({ fault, latencyMs: null });
 
 const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
   _: null,
-  ".": good,
-  s: slow,
+  ".": good(80),
+  s: good(2_500),
   x: failed("timeout"),
   h: failed("http"),
   d: failed("dns"),
@@ -67,62 +75,144 @@ const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
   t: failed("stall"),
 };
 
-const headLine =
-  /^venue (\S+), (\S+), every (\d+)s(?:, typical (\d+)ms)?(?:, from (\S+))?(?:, noticed every (\d+)s)?$/;
-const componentLine =
-  /^((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?$/;
-const awayLine = /^engine away \+(\d+)s to \+(\d+)s$/;
-const samplesLine = /^([a-z]+-[a-z]+)\s+(\S.*)$/;
+const alsoSeen = ["regions", "venues", "fleet"];
 
-/** @throws Error naming the line that it does not understand */
-export function parseScenario(text: string): Scenario {
+const folder = packagedFile("test/scenarios");
+
+/** All of them, in the order of the chapters. */
+export async function readScenarios(): Promise<Scenario[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".txt"));
+  return Promise.all(
+    files
+      .sort()
+      .map(async (file) =>
+        parseScenario(await readFile(`${folder}/${file}`, "utf8"), file),
+      ),
+  );
+}
+
+/** @throws Error naming the file and the line that it does not understand */
+export function parseScenario(text: string, file = "scenario"): Scenario {
   const lines = text.split("\n").map((line) => line.trim());
-  const firstHead = lines.findIndex((line) => line.startsWith("venue "));
-  const scenario: Scenario = {
-    shows: lines.slice(0, firstHead).join(" ").trim(),
+  const proseEnds = lines.findIndex(
+    (line) => line === "" || line.startsWith("venue "),
+  );
+  const reading = startReading(file, lines.slice(0, proseEnds).join(" "));
+  lines.forEach((line, index) => {
+    if (index < proseEnds || line === "") return;
+    try {
+      readLine(reading, line);
+    } catch (error) {
+      throw new Error(
+        `${file}, line ${index + 1}: ${(error as Error).message}`,
+      );
+    }
+  });
+  if (reading.series.length === 0)
+    throw new Error(`${file}: expected a line of samples, and found none`);
+  return reading;
+}
+
+/** A scenario of which some lines are read. */
+interface Reading extends Scenario {
+  /** What the next lines of samples are of. */
+  measured: Measured[];
+  /** By region, for the next line of its samples. */
+  hoursBefore: Map<string, (number | null)[]>;
+}
+
+function startReading(file: string, shows: string): Reading {
+  return {
+    file,
+    shows,
+    rules: [],
+    alsoSeen: [],
     startsAt: new Date(NaN),
-    noticedEveryMs: rulesRow.step_ms,
+    decidedEveryMs: null,
+    noticedEveryMs: null,
     away: [],
+    happenings: [],
     series: [],
     expected: [],
+    measured: [],
+    hoursBefore: new Map(),
   };
-  let venues: string[] = [];
-  let measured: Measured = [];
-  for (const line of lines.slice(firstHead).filter(Boolean)) {
-    const head = headLine.exec(line);
-    const component = componentLine.exec(line);
-    const away = awayLine.exec(line);
-    const samples = samplesLine.exec(line);
-    if (head) {
-      venues = head[1]!.split("+");
-      measured = measuredOf(venues, head[2]!, head[3]!, head[4]);
-      if (head[5]) scenario.startsAt = new Date(head[5]);
-      if (head[6]) scenario.noticedEveryMs = Number(head[6]) * 1000;
-    } else if (component) {
-      measured = measuredOf(venues, component[1]!, component[2]!, component[3]);
-    } else if (away) {
-      const [fromMs, toMs] = [Number(away[1]) * 1000, Number(away[2]) * 1000];
-      scenario.away.push({ fromMs, toMs });
-    } else if (line.startsWith("+")) {
-      scenario.expected.push(line.replace(/\s+/g, " "));
-    } else if (samples) {
-      const region = samples[1]!;
-      const slots = samples[2]!.split(/\s+/).flatMap(parseRun);
-      for (const one of measured)
-        scenario.series.push({ ...one, region, samples: slots });
-    } else {
-      throw new Error(`a scenario has no line like this: ${line}`);
-    }
+}
+
+type Parts = (string | undefined)[];
+
+const kindsOfLines: [RegExp, (reading: Reading, parts: Parts) => void][] = [
+  [/^rule: (.+)$/, readRules],
+  [/^also seen: (.+)$/, readAlsoSeen],
+  [
+    /^venue (\S+), ((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?(?:, from (\S+?))?(?:, decided every (\d+)s)?(?:, noticed every (\d+)s)?$/,
+    readVenue,
+  ],
+  [/^((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?$/, readComponent],
+  [/^engine away \+(\d+)s to \+(\d+)s$/, readAway],
+  [/^at \+(\d+)s (\S+) (leaves the registry)$/, readHappening],
+  [/^at \+(\d+)s (all) (alerts are sent)$/, readHappening],
+  [/^(\+\d+s .*)$/, readExpected],
+  [/^([a-z]+-[a-z]+) before: (.+)$/, readHoursBefore],
+  [/^([a-z]+-[a-z]+) +(\S.*)$/, readSamples],
+];
+
+function readLine(reading: Reading, line: string): void {
+  for (const [pattern, read] of kindsOfLines) {
+    const found = pattern.exec(line);
+    if (found) return read(reading, found.slice(1));
   }
-  return scenario;
+  throw new Error(`there is no such line in a scenario: "${line}"`);
+}
+
+function readRules(reading: Reading, [names]: Parts): void {
+  reading.rules = listed(names!, Object.keys(rulesRow), "a number of rules.ts");
+}
+
+function readAlsoSeen(reading: Reading, [names]: Parts): void {
+  reading.alsoSeen = listed(names!, alsoSeen, alsoSeen.join(", "));
+}
+
+function listed(names: string, known: string[], expected: string): string[] {
+  return names.split(", ").map((name) => {
+    if (known.includes(name)) return name;
+    throw new Error(`expected ${expected}, not "${name}"`);
+  });
+}
+
+function readVenue(reading: Reading, parts: Parts): void {
+  const [venues, component, everyS, typicalMs, from, decidedS, noticedS] =
+    parts;
+  reading.measured = measuredOf(
+    venues!.split("+"),
+    component!,
+    everyS!,
+    typicalMs,
+  );
+  if (from) reading.startsAt = new Date(from);
+  if (Number.isNaN(+reading.startsAt))
+    throw new Error(
+      `expected "from" and a time like 2026-01-15T12:00:00Z, not "${from ?? "nothing"}"`,
+    );
+  if (decidedS) reading.decidedEveryMs = Number(decidedS) * 1000;
+  if (noticedS) reading.noticedEveryMs = Number(noticedS) * 1000;
+}
+
+/** Of the same venues as above. */
+function readComponent(
+  reading: Reading,
+  [component, everyS, typicalMs]: Parts,
+): void {
+  const venues = reading.measured.map(({ venue }) => venue);
+  reading.measured = measuredOf(venues, component!, everyS!, typicalMs);
 }
 
 function measuredOf(
   venues: string[],
   component: string,
   everyS: string,
-  typicalMs?: string,
-): Measured {
+  typicalMs: string | undefined,
+): Measured[] {
   return venues.map((venue) => ({
     venue,
     component,
@@ -131,214 +221,54 @@ function measuredOf(
   }));
 }
 
-function parseRun(word: string): (Sample | null)[] {
-  const run = /^(.)(?:\*(\d+))?(?:@(\d+))?$/.exec(word);
-  const letter = run && letters[run[1]!];
-  if (letter === undefined || !run)
-    throw new Error(`expected a sample like . or x*3 or x*3@90, not ${word}`);
-  const sample = letter && { ...letter, receivedAfterS: Number(run[3] ?? 0) };
-  return Array<Sample | null>(Number(run[2] ?? 1)).fill(sample);
+function readAway(reading: Reading, [fromS, toS]: Parts): void {
+  const [fromMs, toMs] = [Number(fromS) * 1000, Number(toS) * 1000];
+  reading.away.push({ fromMs, toMs });
 }
 
-/** Inserts the samples and lets the engine decide through the time they span; returns what it did, a line each. */
-export async function play(
-  db: Db,
-  scenario: Scenario,
-  rules: Record<string, number> = rulesRow,
-): Promise<string[]> {
-  await forget(db);
-  await watchOnly(db, scenario);
-  await insertSamples(db, scenario);
-  await insertTypical(db, scenario);
-  const slots = scenario.series.map((s) => s.samples.length * s.cadenceMs);
-  const endMs = Math.max(...slots);
-
-  const seen: string[] = [];
-  let before: Seen = { states: new Map(), impaired: new Map() };
-  for (let ms = 0; ms < endMs; ms += scenario.noticedEveryMs) {
-    if (scenario.away.some(({ fromMs, toMs }) => ms >= fromMs && ms < toMs))
-      continue;
-    const now = new Date(+scenario.startsAt + ms);
-    for await (const answer of decideUpTo(db, now, { rules })) {
-      const decided = accepted(answer);
-      const after = await look(db, scenario);
-      const lines = [
-        ...changes(before, after),
-        ...(await moves(db, scenario, decided)),
-      ];
-      const at = (+new Date(decided.at) - +scenario.startsAt) / 1000;
-      seen.push(...lines.map((line) => `+${at}s ${line}`));
-      before = after;
-    }
-  }
-  await watchAll(db);
-  return seen;
+function readHappening(reading: Reading, [atS, who, kind]: Parts): void {
+  reading.happenings.push({
+    atMs: Number(atS) * 1000,
+    kind: kind as Happening["kind"],
+    who: who!,
+  });
 }
 
-async function forget(db: Db): Promise<void> {
-  await db.script(
-    `truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event, impairment,
-      typical_latency`,
-  );
+function readExpected(reading: Reading, [line]: Parts): void {
+  reading.expected.push(line!.replace(/\s+/g, " "));
 }
 
-/** A few components are decided more quickly than all. */
-async function watchOnly(db: Db, scenario: Scenario): Promise<void> {
-  const venues = scenario.series.map(({ venue }) => venue);
-  await db.query(sql`update venue set published = venue = any (${venues})`);
+function readHoursBefore(reading: Reading, [region, hours]: Parts): void {
+  const medians = samplesOf(hours!).map((sample) => sample?.latencyMs ?? null);
+  reading.hoursBefore.set(region!, medians);
 }
 
-async function watchAll(db: Db): Promise<void> {
-  await db.query(sql`update venue set published = true`);
+function readSamples(reading: Reading, [region, runs]: Parts): void {
+  if (reading.measured.length === 0)
+    throw new Error(`expected a line "venue …" above the first samples`);
+  const hoursBefore = reading.hoursBefore.get(region!) ?? [];
+  reading.hoursBefore.delete(region!);
+  const samples = samplesOf(runs!);
+  for (const measured of reading.measured)
+    reading.series.push({ ...measured, region: region!, hoursBefore, samples });
 }
 
-async function insertSamples(db: Db, scenario: Scenario): Promise<void> {
-  const rows = scenario.series.flatMap(
-    ({ venue, component, cadenceMs, region, samples }) =>
-      samples.flatMap((sample, slot) => {
-        if (!sample) return [];
-        const ts = new Date(+scenario.startsAt + slot * cadenceMs);
-        return [{ venue, component, region, ts, ...sample }];
-      }),
-  );
-  await db.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
-    select r.ts, c.component_id, g.region_id, r.fault is null, r.fault, r."latencyMs" * 1000, r."receivedAfterS"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-      venue text, component text, region text, ts timestamptz, fault fault, "latencyMs" int, "receivedAfterS" int
-    )
-    join venue v using (venue)
-    join component c on c.venue_id = v.venue_id and c.component = r.component
-    join region g using (region)
-  `);
+function samplesOf(runs: string): (Sample | null)[] {
+  return runs.split(/\s+/).flatMap((run) => {
+    const parts = /^(.|\d+ms)(?:\*(\d+))?(?:@(\d+))?$/.exec(run);
+    const answer = parts && answerOf(parts[1]!);
+    if (!parts || answer === undefined)
+      throw new Error(
+        `expected samples like . or x*3 or 700ms*3 or x*3@90, not "${run}"; the letters are ${Object.keys(letters).join(" ")}`,
+      );
+    const sample = answer && {
+      ...answer,
+      receivedAfterS: Number(parts[3] ?? 0),
+    };
+    return Array<Sample | null>(Number(parts[2] ?? 1)).fill(sample);
+  });
 }
 
-/** As if it had been reckoned before the start, and for all of the scenario. */
-async function insertTypical(db: Db, scenario: Scenario): Promise<void> {
-  const { startsAt } = scenario;
-  for (const { venue, component, region, typicalMs } of scenario.series)
-    if (typicalMs !== null)
-      await db.query(sql`
-        insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
-        select distinct engine.typical_in_force(at), c.component_id, g.region_id, ${typicalMs}::int * 1000, 168
-        from generate_series(${startsAt}::timestamptz, ${startsAt}::timestamptz + interval '1 day', '1 hour') at,
-          component c, venue v, region g
-        where v.venue_id = c.venue_id and v.venue = ${venue} and c.component = ${component} and g.region = ${region}
-      `);
-}
-
-interface Seen {
-  states: Map<string, { state: string; line: string }>;
-  /** Region to its venues. */
-  impaired: Map<string, string>;
-}
-
-async function look(db: Db, scenario: Scenario): Promise<Seen> {
-  const several = new Set(scenario.series.map(({ venue }) => venue)).size > 1;
-  const rows = await db.query<{
-    kind: "state" | "impaired";
-    name: string;
-    state: string;
-    line: string;
-  }>(sql`
-    select 'state' as kind, case when ${several} then v.venue || ' ' else '' end || c.component as name,
-      s.state::text as state, s.state || ', ' || s.reporting || ' report, quorum ' || s.quorum as line
-    from component_state s
-    join component c using (component_id)
-    join venue v using (venue_id)
-    union all
-    select 'impaired', g.region, '', array_to_string(i.venues, ' ')
-    from impairment i
-    join region g using (region_id)
-    where i.ended_at is null
-    order by kind, name
-  `);
-  const of = (kind: string) => rows.filter((row) => row.kind === kind);
-  return {
-    states: new Map(of("state").map((row) => [row.name, row])),
-    impaired: new Map(of("impaired").map(({ name, line }) => [name, line])),
-  };
-}
-
-function changes(before: Seen, after: Seen): string[] {
-  const lines = [];
-  for (const [region, venues] of after.impaired)
-    if (!before.impaired.has(region))
-      lines.push(`${region} impaired: ${venues}`);
-  for (const region of before.impaired.keys())
-    if (!after.impaired.has(region)) lines.push(`${region} no longer impaired`);
-  for (const [component, { state, line }] of after.states)
-    if (state !== (before.states.get(component)?.state ?? "unknown"))
-      lines.push(`${component} ${line}`);
-  return lines;
-}
-
-async function moves(
-  db: Db,
-  scenario: Scenario,
-  { opened, escalated, closed, retracted, at }: Decided,
-): Promise<string[]> {
-  const moved = [...opened, ...escalated, ...closed, ...retracted];
-  if (moved.length === 0) return [];
-  const incidents = await incidentsOf(db, moved);
-  const told = [];
-  for (const slug of retracted)
-    told.push(`retracted ${slug}, ${incidents.get(slug)!.droppedAlerts}`);
-  for (const slug of closed)
-    told.push(`closed ${slug}, peak ${incidents.get(slug)!.peak}`);
-  for (const slug of escalated) told.push(`escalated ${slug}`);
-  for (const slug of opened) {
-    const { startedAt, agreed, flapping } = incidents.get(slug)!;
-    const startedS = (+startedAt - +scenario.startsAt) / 1000;
-    told.push(
-      `opened ${slug}, started +${startedS}s, agreed ${agreed}${flapping ? ", flapping" : ""}`,
-    );
-  }
-  return [...told, ...(await alertsAt(db, at))];
-}
-
-interface SeenIncident {
-  slug: string;
-  startedAt: Date;
-  peak: string;
-  flapping: boolean;
-  agreed: string;
-  droppedAlerts: string;
-}
-
-async function incidentsOf(
-  db: Db,
-  slugs: string[],
-): Promise<Map<string, SeenIncident>> {
-  const rows = await db.query<SeenIncident>(sql`
-    select
-      i.slug,
-      i.started_at as "startedAt",
-      i.peak_severity as peak,
-      i.flapping,
-      (
-        select string_agg(vote ->> 'region', ' ' order by place)
-        from jsonb_array_elements(i.evidence -> 'opening' -> 'votes') with ordinality as v (vote, place)
-        where vote ->> 'vote' in ('degraded', 'outage')
-      ) as agreed,
-      (
-        select case count(*) when 0 then 'no alert dropped' else string_agg(e.kind, ' ' order by e.event_id) || ' alert dropped' end
-        from alert_event e
-        where e.incident_id = i.incident_id and e.dropped_at is not null
-      ) as "droppedAlerts"
-    from incident i
-    where i.slug = any (${slugs})
-  `);
-  return new Map(rows.map((row) => [row.slug, row]));
-}
-
-async function alertsAt(db: Db, at: string): Promise<string[]> {
-  const rows = await db.query<{ line: string }>(sql`
-    select 'alert ' || e.kind || ' ' || i.slug || ', ' || e.severity || case when e.late then ', late' else '' end as line
-    from alert_event e
-    join incident i using (incident_id)
-    where e.at = ${at}
-    order by e.event_id
-  `);
-  return rows.map(({ line }) => line);
+function answerOf(letter: string) {
+  return letter.endsWith("ms") ? good(parseInt(letter)) : letters[letter];
 }

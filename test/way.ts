@@ -35,7 +35,14 @@ const quickRules = {
   window_ms: 6 * cadenceMs,
   vote_max_age_ms: 5 * cadenceMs,
   recovery_hold_ms: 2 * cadenceMs,
+  // a relapse takes four seconds to show
+  flap_hold_ms: 10 * cadenceMs,
+  // between what a busy machine takes and the timeout
+  slow_floor_ms: 300,
 };
+
+/** What REST took in the day before. */
+const usualLatencyMs = 5;
 
 const quiet = makeLog("test", "error");
 
@@ -57,8 +64,13 @@ export interface Engine {
   close: () => Promise<void>;
 }
 
-/** Everything is closed when the test ends. */
-export async function startWay(t: Test): Promise<Way> {
+/**
+ * Everything is closed when the test ends.
+ *
+ * @param typicalOf the venue of which it is known how long it usually takes, so that it can be slow; a busy machine makes
+ * any venue slow
+ */
+export async function startWay(t: Test, typicalOf?: string): Promise<Way> {
   const { pool, registry: real } = await migratedDatabase(t);
   const world = await startWorld({
     registry: withSteadyStreams(real),
@@ -67,6 +79,7 @@ export async function startWay(t: Test): Promise<Way> {
   t.teardown(() => world.close());
   const registry = quickened(world.registry);
   await migrate(pool, registry, quiet);
+  if (typicalOf) await recordDayBefore(pool, typicalOf);
   const web = await startWeb({
     pool,
     registry,
@@ -85,6 +98,22 @@ export async function startWay(t: Test): Promise<Way> {
   t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
   const url = `http://127.0.0.1:${web.port}`;
   return { world, registry, pool, probes, url, engine };
+}
+
+/** Hour by hour, so that it is known what is typical. */
+async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, latency_us)
+    select h.hour, c.component_id, g.region_id, true, ${usualLatencyMs * 1000}
+    from component c
+    join venue v using (venue_id)
+    cross join region g
+    cross join generate_series(now() - interval '1 day', now() - interval '1 hour', interval '1 hour') as h (hour)
+    where c.kind = 'rest' and v.venue = ${venue}
+  `);
+  await pool.query(
+    sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now())`,
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { SchemaObject } from "openapi3-ts/oas31";
+import { instantExpected, instantPattern, isOnCalendar } from "../instant.js";
 import { categories, type Registry } from "../registry.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
 
@@ -76,22 +77,13 @@ export function integer<Fallback extends number | null>(
 
 /** An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. */
 export function instant(description: string): Parameter<string | null> {
-  const pattern =
-    "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+]00:00)$";
   return {
-    schema: { type: "string", format: "date-time", pattern },
+    schema: { type: "string", format: "date-time", pattern: instantPattern },
     description,
     read: (text) => (isOnCalendar(text) ? text : undefined),
-    expected: "an instant in ISO 8601 and UTC, like 2026-01-31T12:00:00Z",
+    expected: instantExpected,
     absent: null,
   };
-}
-
-/** 30 February has the right form, but JavaScript moves it to March; year 0 is none of PostgreSQL's. */
-function isOnCalendar(text: string): boolean {
-  const at = new Date(text);
-  if (Number.isNaN(+at) || text.startsWith("0000")) return false;
-  return at.toISOString().slice(0, 10) === text.slice(0, 10);
 }
 
 /**

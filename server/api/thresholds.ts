@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { rules } from "../engine/rules.js";
+import { publicName, rules } from "../engine/rules.js";
 import { version } from "../package.js";
 import type { Registry } from "../registry.js";
 import { answerJson, longCache } from "./answer.js";
@@ -11,7 +11,7 @@ export function thresholdsRoute(registry: Registry): RequestHandler {
     generatedAt: new Date().toISOString(),
     version,
     rules: rules.map(({ name, value, unit, reason }) => ({
-      name: camelCase(name),
+      name: publicName(name),
       value,
       unit,
       reason,
@@ -30,8 +30,4 @@ export function thresholdsRoute(registry: Registry): RequestHandler {
   return (_request, response) => {
     answerJson(response, { body }, longCache);
   };
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

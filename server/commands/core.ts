@@ -14,6 +14,9 @@ export const help = `Runs the engine and the upkeep of the history. Several may 
  */
 const statementTimeoutMs = 120_000;
 
+/** On the embedded database a renewal waits for the statement that is under way, of which the longest took six seconds. */
+const renewalTimeoutMs = 15_000;
+
 /** Readiness is told within five seconds: what has not answered by then is of no use to anybody. */
 const readinessTimeoutMs = 5_000;
 
@@ -28,6 +31,13 @@ export async function run(): Promise<void> {
       statementTimeoutMs,
     });
     life.onClose("database connections", pool.close);
+    const leasePool = openPool(url, {
+      applicationName: "core lease",
+      log,
+      max: 1,
+      statementTimeoutMs: renewalTimeoutMs,
+    });
+    life.onClose("connection of the lease", leasePool.close);
     // apart, so that whoever asks for readiness takes no connection from the engine
     const readinessPool = openPool(url, {
       applicationName: "core readiness",
@@ -36,7 +46,7 @@ export async function run(): Promise<void> {
       statementTimeoutMs: readinessTimeoutMs,
     });
     life.onClose("readiness connection", readinessPool.close);
-    const core = startCore(pool, log);
+    const core = startCore({ pool, leasePool, log });
     life.onClose("engine", core.close);
     const health = await startHealth({
       service: "core",

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startDemoWorld } from "../../test/world/demo.js";
 import type { World } from "../../test/world/world.js";
-import { makeHistory } from "../../test/world/history.js";
+import { forgetHistory, makeHistory } from "../../test/world/history.js";
 import {
   migrateDatabase,
   program,
@@ -148,7 +148,7 @@ function registryFile({ dataDir }: Settings): string {
   return join(dataDir, "registry.json");
 }
 
-/** Once: a demo that is started again goes on where it was. One that was cut off before it was up completes it. */
+/** Once: a demo that is started again goes on where it was. One that was cut off before it was up begins anew. */
 async function history(days: number): Promise<void> {
   const settings = readSettings();
   const log = makeLog("history", settings.logLevel);
@@ -162,6 +162,7 @@ async function history(days: number): Promise<void> {
       sql`select exists (select from probe) as "wasUp"`,
     );
     if (wasUp) return log.info("there is a history already");
+    await forgetHistory(pool);
     await makeHistory(pool, { days, now: new Date(), log });
   });
 }

@@ -1,28 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { setTimeout as wait } from "node:timers/promises";
-import { type Pool, sql } from "../db.js";
+import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
+import { decideWhatIsDue } from "./deciding.js";
 import { makeLease, type Term } from "./lease.js";
-import { rulesRow } from "./rules.js";
-import { type Decided, decideUpTo, type Refused } from "./tick.js";
+import { startLoop } from "./loop.js";
+import { type RulesRow, rulesRow } from "./rules.js";
 import {
-  type Chore,
-  upkeepChores,
+  makeUpkeep,
+  type Upkeep,
   type UpkeepPace,
   usualUpkeepPace,
 } from "./upkeep.js";
 
 export interface Pace extends UpkeepPace {
-  tickMs: number;
-  /** How long after an instant it is decided: what was on its way into the database by then has arrived. */
+  /** How long after an instant it is decided. */
   settleMs: number;
   leaseMs: number;
 }
 
 export const usualPace: Pace = {
-  // as often as there is an instant to decide
-  tickMs: rulesRow.step_ms,
   // a batch of samples is inserted in some tens of milliseconds
   settleMs: 500,
   // a leader that has not renewed for this long is taken for dead, so that another has taken over within two ticks. One that
@@ -34,99 +31,110 @@ export const usualPace: Pace = {
 /** A leader renews its lease this many times before it runs out, and the others ask for it as often. */
 const renewalsALease = 4;
 
-/** Beyond this, what was missed is caught up, and not just a slow tick made up for. */
-const pauseMs = 5 * 60_000;
+export interface CoreOptions {
+  pool: Pool;
+  /** A connection of the lease's own: no statement of the pool may keep a renewal waiting. */
+  leasePool: Pool;
+  log: Log;
+  rules?: RulesRow;
+  pace?: Pace;
+}
 
 export interface Core {
   /** How it signs in the table `leader`. */
   holder: string;
-  /** Ends after what is under way in the database; hands the leadership over. */
+  /** Hands the leadership over, and ends after what is under way in the database. */
   close: () => Promise<void>;
 }
 
-/**
- * Runs the engine and the upkeep of the history, as long as this core is the leader. Deciding and upkeep go on side by
- * side, so that a long refresh does not keep an incident waiting; each does one thing after the other, since two refreshes
- * of one roll-up at once fail.
- */
-export function startCore(pool: Pool, log: Log, pace = usualPace): Core {
-  const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
-  const lease = makeLease(pool, "engine", holder, pace.leaseMs);
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  let term: Term | null = null;
-  /** Null until the first instants of this term are decided: upkeep waits for that. */
-  let dueChores: (() => Chore[]) | null = null;
-  const becameLeader = new Waker();
+/** What a core has for as long as it leads. */
+interface Office {
+  term: Term;
+  upkeep: Upkeep;
+  /** The instants that were due when it began are decided; upkeep waits for that. */
+  upToDate: boolean;
+}
 
-  async function renew(): Promise<void> {
-    const taken = await lease.take();
-    if (taken && taken.fence !== term?.fence) {
-      log.info("leads from now on", { holder, fence: taken.fence });
-      term = taken;
-      becameLeader.wake();
+/**
+ * Runs the engine and the upkeep of the history, as long as this core is the leader. Renewing, deciding and upkeep go on side
+ * by side, so that a long refresh keeps neither the lease nor an incident waiting.
+ */
+export function startCore({
+  pool,
+  leasePool,
+  log,
+  rules = rulesRow,
+  pace = usualPace,
+}: CoreOptions): Core {
+  const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const lease = makeLease(leasePool, "engine", holder, pace.leaseMs);
+  const renewEveryMs = pace.leaseMs / renewalsALease;
+  let office: Office | null = null;
+  let closing = false;
+
+  const renewing = startLoop(async () => {
+    try {
+      const term = await lease.take();
+      if (!term) follow();
+      else if (term.fence !== office?.term.fence) lead(term);
+    } catch (error) {
+      // it may still lead: the fence tells, as soon as the database answers
+      log.error("could not renew the lease; the next turn tries again", {
+        error,
+      });
     }
-    if (!taken) follow();
+    return renewEveryMs;
+  });
+
+  const deciding = startLoop(async () => {
+    const mine = office;
+    if (!mine) return rules.step_ms;
+    const { settleMs } = pace;
+    const { term } = mine;
+    const goesOn = () => office === mine && !closing;
+    try {
+      const nextInMs = await decideWhatIsDue({
+        pool,
+        log,
+        rules,
+        settleMs,
+        term,
+        goesOn,
+      });
+      if (nextInMs !== null) return nextInMs;
+      if (office === mine) follow();
+    } catch (error) {
+      log.error("deciding failed; the next tick tries again", { error });
+    } finally {
+      if (!mine.upToDate) {
+        mine.upToDate = true;
+        keepingUp.wake();
+      }
+    }
+    return rules.step_ms;
+  });
+
+  const keepingUp = startLoop(async () => {
+    const mine = office;
+    if (!mine?.upToDate) return rules.step_ms;
+    return mine.upkeep.doWhatIsDue(() => office === mine && !closing);
+  });
+
+  function lead(term: Term): void {
+    log.info("leads from now on", { ...term });
+    // whoever led before, what it left undone is unknown: everything is due
+    const upkeep = makeUpkeep(pool, log, pace);
+    office = { term, upkeep, upToDate: false };
+    deciding.wake();
   }
 
   function follow(): void {
-    if (term) log.info("no longer leads", { holder });
-    term = null;
-    dueChores = null;
-  }
-
-  async function decide(): Promise<void> {
-    if (!term) return;
-    const current = term;
-    const { now, tickedAt } = await clocks(pool);
-    if (tickedAt && tickedAt > now)
-      return log.warn(
-        "nothing was decided: the engine has decided instants that are still to come; if this goes on, the database's clock went back",
-        { now, tickedAt },
-      );
-    if (tickedAt && +now - +tickedAt > pauseMs) await prepareCatchUp(tickedAt);
-    const upTo = new Date(+now - pace.settleMs);
-    for await (const decided of decideUpTo(pool, upTo, { term: current })) {
-      if ("refused" in decided) return refused(decided);
-      tell(decided);
-      if (signal.aborted || term !== current) return;
-    }
-    // whoever led before, what it left undone is unknown: everything is due
-    dueChores ??= schedule(upkeepChores(pool, log, pace));
-  }
-
-  /** The typical latencies of the time that was missed are reckoned from roll-ups, which nobody refreshed either. */
-  async function prepareCatchUp(since: Date): Promise<void> {
-    log.info("catches up on what was missed", { since });
-    await pool.query(sql`call upkeep.refresh_late(${new Date()})`);
-  }
-
-  function refused({ refused }: Refused): void {
-    if (refused === "not the leader") return follow();
-    log.warn("an instant was decided before this core came to it");
-  }
-
-  function tell({ at, opened, escalated, closed, retracted }: Decided): void {
-    for (const slug of retracted) log.warn("incident retracted", { slug, at });
-    for (const slug of closed) log.info("incident closed", { slug, at });
-    for (const slug of escalated) log.info("incident escalated", { slug, at });
-    for (const slug of opened) log.info("incident opened", { slug, at });
-  }
-
-  async function keepUp(): Promise<void> {
-    for (const chore of dueChores?.() ?? []) {
-      if (signal.aborted || !term) return;
-      try {
-        await chore.run((await clocks(pool)).now);
-      } catch (error) {
-        log.error(`${chore.name} failed, and is tried again when it is due`, {
-          error,
-        });
-      }
-    }
+    if (office) log.info("no longer leads", { ...office.term });
+    office = null;
   }
 
   async function handOver(): Promise<void> {
+    if (!office) return;
     try {
       await lease.release();
     } catch (error) {
@@ -134,82 +142,13 @@ export function startCore(pool: Pool, log: Log, pace = usualPace): Core {
     }
   }
 
-  /** Without the database nobody knows whether the lease still holds; another core may have it by now. */
-  function renewalFailed(error: unknown): void {
-    follow();
-    log.error("could not renew the lease; the next turn tries again", {
-      error,
-    });
-  }
-
-  function decidingFailed(error: unknown): void {
-    log.error("deciding failed; the next tick tries again", { error });
-  }
-
-  const running = Promise.all([
-    repeat(renew, renewalFailed, pace.leaseMs / renewalsALease, signal),
-    repeat(decide, decidingFailed, pace.tickMs, signal, becameLeader),
-    repeat(keepUp, decidingFailed, pace.tickMs, signal),
-  ]);
   return {
     holder,
     async close() {
-      stopping.abort();
-      await running;
-      await handOver();
+      closing = true;
+      // at once: whoever takes over need not wait for what is under way here
+      const handedOver = renewing.end().then(handOver);
+      await Promise.all([handedOver, deciding.end(), keepingUp.end()]);
     },
   };
-}
-
-/** Turn after turn on a grid of time, never two at once; sooner when it is woken. */
-async function repeat(
-  turn: () => Promise<void>,
-  failed: (error: unknown) => void,
-  everyMs: number,
-  signal: AbortSignal,
-  waker = new Waker(),
-): Promise<void> {
-  while (!signal.aborted) {
-    const woken = AbortSignal.any([signal, waker.next()]);
-    await turn().catch(failed);
-    const restMs = everyMs - (Date.now() % everyMs);
-    await wait(restMs, undefined, { signal: woken }).catch(() => {});
-  }
-}
-
-/** Cuts a wait short, also one that is still to come. */
-class Waker {
-  #waiting = new AbortController();
-
-  next(): AbortSignal {
-    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
-    return this.#waiting.signal;
-  }
-
-  wake(): void {
-    this.#waiting.abort();
-  }
-}
-
-/** Tells which chores are due, each at its own pace. One that fails is due again after its period, like any other. */
-function schedule(chores: Chore[]): () => Chore[] {
-  const dueAtMs = new Map<Chore, number>();
-  return () => {
-    const nowMs = performance.now();
-    const due = chores.filter((chore) => nowMs >= (dueAtMs.get(chore) ?? 0));
-    for (const chore of due) dueAtMs.set(chore, nowMs + chore.everyMs);
-    return due;
-  };
-}
-
-/** Instants are the database's, so that several cores agree on what time it is. */
-async function clocks(
-  pool: Pool,
-): Promise<{ now: Date; tickedAt: Date | null }> {
-  const [row] = await pool.query<{ now: Date; tickedAt: Date | null }>(sql`
-    select
-      date_trunc('milliseconds', clock_timestamp()) as now,
-      (select ticked_at from engine_clock) as "tickedAt"
-  `);
-  return row!;
 }

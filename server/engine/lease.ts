@@ -21,17 +21,19 @@ export function makeLease(
   holder: string,
   lastsMs: number,
 ): Lease {
+  let seenOver: string | null = null;
   return {
     async take() {
-      const [row] = await pool.file<{ leads: boolean; fence: number | null }>(
-        "lead",
-        [office, holder, lastsMs],
-      );
-      return row?.leads ? { holder, fence: row.fence! } : null;
+      const [row] = await pool.file<{
+        fence: number | null;
+        over: string | null;
+      }>("lead", [office, holder, lastsMs, seenOver]);
+      seenOver = row!.over;
+      return row!.fence === null ? null : { holder, fence: row!.fence };
     },
     async release() {
       await pool.query(sql`
-        update leader set expires_at = now() where office = ${office} and holder = ${holder}
+        update leader set expires_at = '-infinity' where office = ${office} and holder = ${holder}
       `);
     },
   };

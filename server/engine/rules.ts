@@ -6,18 +6,21 @@ export interface Rule {
   /** Field of `engine.rules`. */
   name: string;
   value: number;
-  unit:
-    | "ms"
-    | "days"
-    | "hours"
-    | "samples"
-    | "cadences"
-    | "share"
-    | "times"
-    | "venues"
-    | "incidents";
+  unit: (typeof units)[number];
   reason: string;
 }
+
+export const units = [
+  "ms",
+  "hours",
+  "days",
+  "samples",
+  "cadences",
+  "incidents",
+  "venues",
+  "share",
+  "times",
+] as const;
 
 export const rules = [
   {
@@ -201,3 +204,8 @@ export type RulesRow = Record<(typeof rules)[number]["name"], number>;
 export const rulesRow = Object.fromEntries(
   rules.map(({ name, value }) => [name, value]),
 ) as RulesRow;
+
+/** As `/v1/thresholds` prints it. */
+export function publicName(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -19,10 +19,15 @@ export interface Refused {
 
 export interface TickOptions {
   rules?: Record<string, number>;
-  /** When it is decided, which may be long after the instant; alerts are then marked late. By default at the instant. */
-  now?: Date;
+  /**
+   * When it is decided, which may be long after the instant; alerts are then marked late. Null: by the database's clock. By
+   * default at the instant.
+   */
+  now?: Date | null;
   /** The lease under which it is done; null: none is needed. */
   term?: Term | null;
+  /** States begin anew: instants before this one were given up. */
+  anew?: boolean;
 }
 
 /**
@@ -32,7 +37,7 @@ export interface TickOptions {
 export async function tick(
   db: Db,
   at: Date,
-  { rules = rulesRow, now = at, term = null }: TickOptions = {},
+  { rules = rulesRow, now = at, term = null, anew = false }: TickOptions = {},
 ): Promise<Decided | Refused> {
   const [row] = await db.file<{ decided: Decided | Refused }>("tick", [
     at,
@@ -41,8 +46,14 @@ export async function tick(
     version,
     term?.holder ?? null,
     term?.fence ?? null,
+    anew,
   ]);
   return row!.decided;
+}
+
+interface DueInstant {
+  at: Date;
+  anew: boolean;
 }
 
 /** The instants up to a time that are still to be decided, in order. */
@@ -50,12 +61,8 @@ export async function dueInstants(
   db: Db,
   upTo: Date,
   rules: Record<string, number> = rulesRow,
-): Promise<Date[]> {
-  const rows = await db.file<{ at: Date }>("due_instants", [
-    upTo,
-    JSON.stringify(rules),
-  ]);
-  return rows.map(({ at }) => at);
+): Promise<DueInstant[]> {
+  return db.file<DueInstant>("due_instants", [upTo, JSON.stringify(rules)]);
 }
 
 /** What a tick must not refuse: only one engine runs, and time goes forward. */
@@ -72,12 +79,10 @@ export function accepted(decided: Decided | Refused): Decided {
 export async function* decideUpTo(
   db: Db,
   upTo: Date,
-  options: Omit<TickOptions, "now"> = {},
+  { now = upTo, ...options }: Omit<TickOptions, "anew"> = {},
 ): AsyncGenerator<Decided | Refused, void, void> {
-  const begunMs = performance.now();
-  for (const at of await dueInstants(db, upTo, options.rules)) {
-    const now = new Date(+upTo + performance.now() - begunMs);
-    const decided = await tick(db, at, { ...options, now });
+  for (const { at, anew } of await dueInstants(db, upTo, options.rules)) {
+    const decided = await tick(db, at, { ...options, now, anew });
     yield decided;
     if ("refused" in decided) return;
   }

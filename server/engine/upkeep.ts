@@ -20,17 +20,68 @@ export const usualUpkeepPace: UpkeepPace = {
   retainMs: 60 * minuteMs,
 };
 
-export interface Chore {
+/** After this long a chore is tried again that another core was about. */
+const retryMs = 2_000;
+
+export interface Upkeep {
+  /**
+   * Does, one after the other, whatever is due; everything is at first.
+   *
+   * @param goesOn asked before each
+   * @returns milliseconds until something is due again
+   */
+  doWhatIsDue: (goesOn: () => boolean) => Promise<number>;
+}
+
+interface Chore {
   name: string;
   everyMs: number;
   run: (at: Date) => Promise<void>;
+}
+
+/** Chores fail one by one: each is tried again when it is due again. */
+export function makeUpkeep(pool: Pool, log: Log, pace: UpkeepPace): Upkeep {
+  const due = chores(pool, log, pace).map((chore) => ({ chore, atMs: 0 }));
+
+  async function doChore(chore: Chore): Promise<number> {
+    try {
+      await chore.run(await now(pool));
+    } catch (error) {
+      if (underWayElsewhere(error)) {
+        log.info(`${chore.name} waits for another core to end it`);
+        return retryMs;
+      }
+      log.error(`${chore.name} failed, and is tried again when it is due`, {
+        error,
+      });
+    }
+    return chore.everyMs;
+  }
+
+  return {
+    async doWhatIsDue(goesOn) {
+      for (const one of due) {
+        const begunMs = performance.now();
+        if (begunMs >= one.atMs && goesOn())
+          one.atMs = begunMs + (await doChore(one.chore));
+      }
+      const nextAtMs = Math.min(...due.map(({ atMs }) => atMs));
+      return Math.max(0, nextAtMs - performance.now());
+    },
+  };
+}
+
+/** A core that led before may still be at a refresh, and two of one roll-up at once fail. Nothing is wrong then. */
+export function underWayElsewhere(error: unknown): boolean {
+  const lockNotAvailable = "55P03";
+  return (error as { code?: string }).code === lockNotAvailable;
 }
 
 /**
  * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late was
  * rolled up, and not while that fails.
  */
-export function upkeepChores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
+function chores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
   let lateRolledUp = false;
 
   async function rollUpLate(at: Date): Promise<void> {
@@ -104,4 +155,11 @@ async function vacuum(pool: Pool): Promise<void> {
   await pool.script("vacuum leader");
   await pool.script("vacuum typical_latency");
   await pool.script("analyze");
+}
+
+async function now(pool: Pool): Promise<Date> {
+  const [row] = await pool.query<{ now: Date }>(
+    sql`select clock_timestamp() as now`,
+  );
+  return row!.now;
 }

@@ -29,6 +29,31 @@ create type engine.rules as (
   silent_after_ms       integer
 );
 
+-- Keeps by what an instant is decided, where that has changed, so that a decision can be checked by the rules that it was made by.
+create function engine.keep_rules(at timestamptz, version text, r engine.rules) returns void
+language sql
+as $$
+  insert into rules_in_force (holds_from, version, rules)
+  select at, version, to_jsonb(r)
+  where not exists (
+    select
+    from (select * from rules_in_force f where f.holds_from <= at order by f.holds_from desc limit 1) f
+    where f.version = keep_rules.version and f.rules = to_jsonb(r)
+  )
+  on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules
+$$;
+
+-- The rules by which an instant was decided.
+create function engine.rules_at(at timestamptz) returns engine.rules
+language sql stable
+as $$
+  select jsonb_populate_record(null::engine.rules, f.rules)
+  from rules_in_force f
+  where f.holds_from <= at
+  order by f.holds_from desc
+  limit 1
+$$;
+
 create function engine.ms(milliseconds bigint) returns interval
 language sql immutable parallel safe
 return milliseconds * interval '1 millisecond';
@@ -57,40 +82,47 @@ as $$
   where c.published and v.published
 $$;
 
--- Which instants are to be decided, up to a time? All since the last one that was. After a long pause those are left
--- out at which nothing can happen, because nothing was measured within what they look at: a machine that was asleep
--- overnight need not walk through the night. Nothing is caught up beyond what the rules say.
-create function engine.due_instants(up_to timestamptz, r engine.rules) returns setof timestamptz
+-- Which instants are to be decided, up to a time? All since the last one that was, and nothing beyond what the rules say
+-- is caught up. `anew`: what is known is from before instants that nobody will decide any more, and no basis for this one.
+--
+-- After a long pause those are left out at which nothing can happen, because nothing was measured within what they look
+-- at: a machine that was asleep overnight need not walk through the night. A state is made of samples within the longest
+-- span; so is an opening, and it is judged anew for a while.
+create function engine.due_instants(up_to timestamptz, r engine.rules) returns table (at timestamptz, anew boolean)
 language plpgsql stable
 as $$
 declare
   step       interval := engine.ms(r.step_ms);
   newest_at  timestamptz := date_bin(step, up_to, 'epoch');
   ticked_at  timestamptz := (select c.ticked_at from engine_clock c);
-  oldest_at  timestamptz := greatest(date_bin(step, ticked_at, 'epoch') + step, date_bin(step, up_to - engine.ms(r.catch_up_ms), 'epoch'));
-  -- an incident opens while the samples that it rests on are in the window, and is judged anew for a while after that
+  next_at    timestamptz := date_bin(step, ticked_at, 'epoch') + step;
+  reach_at   timestamptz := date_bin(step, up_to - engine.ms(r.catch_up_ms), 'epoch');
+  first_at   timestamptz := greatest(next_at, reach_at);
   looks_back interval := engine.longest_span(r) + engine.ms(r.retraction_ms);
 begin
   if ticked_at is null then
-    return next newest_at;
+    return query select newest_at, false;
   elsif newest_at - ticked_at <= interval '5 minutes' then
-    return query select generate_series(oldest_at, newest_at, step);
+    return query
+      select i.instant, i.instant = first_at and next_at < reach_at
+      from generate_series(first_at, newest_at, step) i (instant);
   else
     return query
       with measured as materialized (
         select m.minute
-        from generate_series(date_bin('1 minute', oldest_at - looks_back, 'epoch'), newest_at, interval '1 minute') as m (minute)
+        from generate_series(date_bin('1 minute', first_at - looks_back, 'epoch'), newest_at, interval '1 minute') as m (minute)
         where exists (select from sample s where s.ts >= m.minute and s.ts < m.minute + interval '1 minute')
       ),
-      -- measured minutes and how long each is looked back at, as spans without overlaps
+      -- measured minutes, and until the instant at which the last of it is out of sight, as spans without overlaps
       spans as (
-        select unnest(range_agg(tstzrange(m.minute, m.minute + interval '2 minutes' + looks_back))) as span
+        select unnest(range_agg(tstzrange(m.minute, m.minute + interval '1 minute' + looks_back + step, '[]'))) as span
         from measured m
       )
-      select at
-      from generate_series(oldest_at, newest_at, step) at
-      where at = newest_at or exists (select from spans s where s.span @> at)
-      order by at;
+      select i.instant, i.instant = first_at and next_at < reach_at
+      from generate_series(first_at, newest_at, step) i (instant)
+      -- the first one too: what is watched may have changed meanwhile
+      where i.instant in (first_at, newest_at) or exists (select from spans s where s.span @> i.instant)
+      order by i.instant;
   end if;
 end;
 $$;

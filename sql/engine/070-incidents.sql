@@ -82,9 +82,9 @@ $$;
 create function engine.seen_to_end(of_component integer, evidence jsonb, at timestamptz) returns boolean
 language sql stable
 as $$
-  -- a region without a state sees nothing, as it is after a pause; it is no reason to take the incident for over
   select bool_or(
-    coalesce(s.state = 'operational', false) and g.region_id <> all (array(select engine.impaired_regions(at, at)))
+    -- a region of which nothing is known sees nothing, well or bad
+    s.state is not distinct from 'operational' and g.region_id <> all (array(select engine.impaired_regions(at, at)))
   ) is not false
   from region g
   left join region_state s on s.region_id = g.region_id and s.component_id = of_component
@@ -179,7 +179,8 @@ language sql stable
 return format('%s-%s-%s-%s', venue, to_char(started_at at time zone 'UTC', 'YYYY-MM-DD'), kind, severity);
 
 -- When did the run begin that a quorum of regions confirms? In each of them with the first bad sample after its last
--- good one; of those, the one that completed the quorum.
+-- good one; of those, the one that completed the quorum. Reads the recorded samples in a replay too, whose copy does not
+-- reach back so far.
 create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, started_at timestamptz)
 language sql stable
@@ -201,7 +202,7 @@ as $$
     ) l
     cross join lateral (
       select max(g.ts) as ts
-      from sample g
+      from venuewatch.sample g
       where g.component_id = s.component_id and g.region_id = s.region_id
         and g.good and (g.latency_us >= l.slow_from_us) is not true
         and g.ts <= at and g.ts > at - interval '7 days'
@@ -209,7 +210,7 @@ as $$
     ) last_well
     cross join lateral (
       select min(b.ts) as ts
-      from sample b
+      from venuewatch.sample b
       where b.component_id = s.component_id and b.region_id = s.region_id
         and b.ts <= at and b.ts > coalesce(last_well.ts, at - interval '7 days')
         and b.ts <= at - b.received_after_s * interval '1 second'
@@ -245,6 +246,12 @@ begin
       and engine.is_bad(s.state)
       and s.bad_run >= r.opening_bad_run
       and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
+      and not exists (
+        -- an operator has said that this very trouble is none (the engine's own retractions have evidence)
+        select from incident i
+        where i.component_id = c.component_id
+          and i.retracted_at >= c.since and i.retraction_evidence is null and i.closed_at is null
+      )
     group by c.component_id, c.quorum
     having count(*) >= c.quorum
   ) d;

@@ -1,9 +1,10 @@
 -- One tick of the engine: everything it decides at one instant, in one transaction, by what was known then.
 --
 -- The clock is a parameter, so that hours are walked in milliseconds: by tests, by a core that was away, by a replay.
--- `decided_at` is when that happens. A tick at or before the last one changes nothing and says so: an instant is decided once. `holder` and `fence` are the
--- lease of the core that ticks; one that has lost it since, however long it slept, decides nothing. Null: no lease is needed
--- (a replay, a history that is being made).
+-- `decided_at` is when that happens; null: now. A tick at or before the last one changes nothing and says so: an instant is
+-- decided once. `holder` and `fence` are the lease of the core that ticks; one that has lost it since, however long it
+-- slept, decides nothing. Null: no lease is needed (a replay, a history that is being made). `anew`: instants before this one
+-- were given up, so that what was known then is no basis.
 --
 -- All tables are found by the search path, so that a replay runs these same functions on tables of its own.
 --
@@ -15,12 +16,12 @@ create function engine.tick(
   r engine.rules,
   engine_version text,
   holder text,
-  fence bigint
+  fence bigint,
+  anew boolean default false
 ) returns jsonb
 language plpgsql
 as $$
 declare
-  step      interval := engine.ms(r.step_ms);
   was_at    timestamptz;
   retracted text[];
   closed    text[];
@@ -43,11 +44,17 @@ begin
   if was_at >= at then
     return jsonb_build_object('refused', 'decided before');
   end if;
-  update engine_clock
-  set ticked_at = at, version = engine_version, silent_after_ms = r.silent_after_ms;
+  update engine_clock c
+  set ticked_at = at,
+      version = engine_version,
+      silent_after_ms = r.silent_after_ms,
+      silent_since = case
+        when at <= decided_at - engine.ms(r.silent_after_ms)
+        then coalesce(c.silent_since, nullif(was_at, '-infinity') + engine.ms(r.silent_after_ms))
+      end;
+  perform engine.keep_rules(at, engine_version, r);
 
-  -- instants were left out that nobody will decide any more, and not because nothing was measured
-  if was_at < at - step and was_at < decided_at - engine.ms(r.catch_up_ms) - step then
+  if anew then
     perform engine.forget_everything();
   end if;
   perform engine.forget_unwatched();
@@ -61,7 +68,7 @@ begin
   closed := engine.close_incidents(at, r);
   escalated := engine.follow_open_incidents(at, r);
   opened := engine.open_incidents(at, r);
-  perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
+  perform engine.write_alerts(at, coalesce(decided_at, clock_timestamp()), opened, escalated, closed, r);
 
   return jsonb_build_object(
     'at', at, 'opened', opened, 'escalated', escalated, 'closed', closed, 'retracted', retracted

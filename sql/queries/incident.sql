@@ -16,26 +16,19 @@ select
           (1, 'started', i.started_at, null),
           (2, 'opened', i.opened_at, case when i.escalated_at is null then i.peak_severity else 'degraded' end),
           (3, 'escalated', i.escalated_at, 'outage'),
-          (4, 'closed', i.closed_at, null)
+          -- while it is open this moves with every tick
+          (4, 'last-bad', case when i.closed_at is not null then i.last_bad_at end, null),
+          (5, 'closed', i.closed_at, null)
       ) as e (place, kind, at, severity)
       where e.at is not null
     ),
     'evidence', i.evidence,
-    'errors', api.errors(i.component_id, i.started_at, coalesce(i.closed_at, k.generated_at)),
-    'latency', api.incident_latency(i.component_id, i.started_at, coalesce(i.closed_at, k.generated_at)),
+    -- as long as it was seen: the recovery hold would dilute what it was like
+    'errors', api.errors(i.component_id, i.started_at, i.last_bad_at),
+    'latency', api.incident_latency(i.component_id, i.started_at, i.last_bad_at),
     'detection', api.detection(1, 90),
     'official', json_build_object('source', v.official_kind, 'page', v.official_page, 'observed', false),
-    'related', (
-      select coalesce(json_agg(r.body order by r.started_at desc, r.incident_id desc), '[]')
-      from (
-        select o.*
-        from api.incident o
-        where o.venue_id = i.venue_id and o.incident_id <> i.incident_id
-          and o.started_at between i.started_at - interval '6 hours' and i.started_at + interval '6 hours'
-        order by o.started_at desc, o.incident_id desc
-        limit 10
-      ) r
-    )
+    'related', api.related(i.incident_id)
   )::text as body
 from api.incident i
 join venue v using (venue_id)

@@ -196,6 +196,7 @@ compared as (
       'region', g.region,
       'name', g.name,
       'reporting', coalesce(r.reporting, false),
+      'impaired', g.impaired_since is not null,
       'state', coalesce(r.state, 'unknown'),
       'samples', coalesce(h.samples, 0),
       'goodPct', trunc(100.0 * h.good / nullif(h.samples, 0), 3),
@@ -242,13 +243,6 @@ days as (
   ) as days
   from api.days(90, (select venue_id from chosen)) d
 ),
-in_window as (
-  select i.*
-  from api.incident i
-  join chosen using (venue_id)
-  cross join snapshot w
-  where i.started_at > w.generated_at - interval '90 days'
-),
 recent as (
   select coalesce(json_agg(r.body order by r.started_at desc, r.incident_id desc), '[]') as incidents
   from (
@@ -258,33 +252,6 @@ recent as (
     order by i.started_at desc, i.incident_id desc
     limit 50
   ) r
-),
-patterns as (
-  select coalesce(
-    json_agg(
-      json_build_object(
-        'component', p.component,
-        'severity', p.peak_severity,
-        'incidents', p.n,
-        'totalSeconds', p.seconds,
-        'newestAt', api.iso(p.newest_at),
-        'slugs', p.slugs
-      )
-      order by p.n desc, p.newest_at desc, p.component, p.peak_severity
-    ),
-    '[]'
-  ) as rows
-  from (
-    select
-      i.component,
-      i.peak_severity,
-      count(*) as n,
-      round(sum(extract(epoch from coalesce(i.closed_at, w.generated_at) - i.started_at))) as seconds,
-      max(i.started_at) as newest_at,
-      json_agg(i.slug order by i.started_at desc, i.incident_id desc) as slugs
-    from in_window i, snapshot w
-    group by i.component, i.peak_severity
-  ) p
 )
 select
   w.generated_at,
@@ -308,7 +275,7 @@ select
       'streams', s.rows,
       'regions', json_build_object('selected', $3::text, 'compare', g.regions),
       'incidents', i.incidents,
-      'incidentPatterns', n.rows,
+      'incidentPatterns', api.incident_patterns(90, v.venue_id),
       'official', json_build_object(
         'source', v.official_kind, 'page', v.official_page, 'observed', false, 'incidents', json_build_array()
       ),
@@ -328,7 +295,7 @@ select
         'longestIncidentSeconds', r.longest_seconds
       )
     )
-    from points p, endpoints e, streams s, compared g, days d, recent i, patterns n,
+    from points p, endpoints e, streams s, compared g, days d, recent i,
       api.reliability(90, (select venue_id from chosen)) r
     left join api.typical(7, (select venue_id from chosen)) t using (venue_id)
   )::text as body

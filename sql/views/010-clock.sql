@@ -2,14 +2,22 @@
 --
 -- One row. While the engine is alive, `generated_at` is its last tick, so that all answers within one tick agree. After
 -- five minutes of silence (a rule of the engine's, which it leaves here) nothing that it said may be shown as current any
--- more; that is judged here, by the views, so that it holds when core is dead.
+-- more, nor while it catches up on more than that; it is judged here, by the views, so that it holds when core is dead.
+-- `silent_at` is since when that is so; where the engine never decided anything, since there is this database.
 create view api.clock as
 select
-  c.fresh as engine_fresh,
+  f.fresh as engine_fresh,
   e.ticked_at,
-  e.ticked_at + e.silent_after_ms * interval '1 millisecond' as silent_at,
-  case when c.fresh then e.ticked_at else date_bin('10 seconds', now(), 'epoch') end as generated_at,
-  (case when c.fresh then e.ticked_at else now() end at time zone 'UTC')::date as today
+  case when not f.fresh then least(
+    g.generated_at,
+    coalesce(
+      e.silent_since,
+      e.ticked_at + e.silent_after_ms * interval '1 millisecond',
+      (select min(m.applied_at) from migration m)
+    )
+  ) end as silent_at,
+  g.generated_at,
+  (g.generated_at at time zone 'UTC')::date as today
 from (select) one
 left join engine_clock e on true
 cross join lateral (
@@ -18,7 +26,10 @@ cross join lateral (
     e.ticked_at > now() - e.silent_after_ms * interval '1 millisecond' and e.ticked_at < now() + interval '1 minute',
     false
   ) as fresh
-) c;
+) f
+cross join lateral (
+  select case when f.fresh then e.ticked_at else date_bin('10 seconds', now(), 'epoch') end as generated_at
+) g;
 
 -- Availability in per cent, cut and never rounded up: 100 stands only where not one minute was down. Null where nothing
 -- was measured.

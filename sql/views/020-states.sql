@@ -1,5 +1,6 @@
 -- What is each published component in now, seen by the quorum, by each region, and for each venue as a whole?
--- A missing row and an engine that fell silent both read `unknown`, since when that is so.
+-- A missing row and an engine that fell silent both read `unknown`, since when that is so: what was unknown before the
+-- silence has been so for longer.
 
 create view api.component as
 select
@@ -25,8 +26,8 @@ select
   c.venue_id,
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case
-    when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
-    else least(k.silent_at, k.generated_at)
+    when k.engine_fresh then coalesce(s.since, k.ticked_at)
+    else least(k.silent_at, case when s.state = 'unknown' then s.since end)
   end as since
 from api.component c
 cross join api.clock k
@@ -61,8 +62,8 @@ select
   v.position,
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case
-    when k.engine_fresh or s.state = 'unknown' then coalesce(s.since, k.ticked_at)
-    else least(k.silent_at, k.generated_at)
+    when k.engine_fresh then coalesce(s.since, k.ticked_at)
+    else least(k.silent_at, case when s.state = 'unknown' then s.since end)
   end as since
 from venue v
 cross join api.clock k
@@ -79,7 +80,8 @@ return case
   else 'operational'
 end::state;
 
--- Which regions ship samples now, and how many they shipped? Measured, not configured.
+-- Which regions ship samples now, and how many they shipped? Measured, not configured. And which have trouble of their own, as
+-- long as the engine is there to say so?
 create view api.region as
 select
   g.region_id,
@@ -93,7 +95,11 @@ select
   p.version as probe_version,
   p.started_at as probe_started_at,
   p.seen_at as probe_seen_at,
-  p.unmeasured
+  p.unmeasured,
+  i.started_at as impaired_since,
+  i.recognised_at as impairment_recognised_at,
+  i.venues as impaired_by,
+  i.measured as impaired_of
 from region g
 cross join api.clock k
 left join probe p using (region_id)
@@ -117,4 +123,5 @@ left join (
   where m.minute > k.generated_at - interval '1 hour' and m.minute > now() - interval '2 hours'
   group by m.region_id
 ) shipped using (region_id)
+left join impairment i on i.region_id = g.region_id and i.ended_at is null and k.engine_fresh
 where g.published;

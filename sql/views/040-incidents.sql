@@ -35,6 +35,7 @@ select
     'escalatedAt', api.iso(i.escalated_at),
     'lastBadAt', api.iso(i.last_bad_at),
     'closedAt', api.iso(i.closed_at),
+    'flapping', i.flapping,
     'durationSeconds', round(extract(epoch from i.closed_at - i.started_at)),
     'quorum', i.evidence -> 'opening' -> 'quorum',
     'reporting', i.evidence -> 'opening' -> 'reporting',
@@ -54,33 +55,43 @@ join component c using (component_id)
 join venue v using (venue_id)
 where i.retracted_at is null and v.published;
 
--- What went wrong in a component between two instants, by the minute roll-up: {from, to, samples, bad, faults, regions}.
--- Counts are null where no minute is kept any more: not measured is not zero.
+-- What went wrong in a component between two instants, by the minutes that touch them: {from, to, samples, bad, faults,
+-- regions}. Counts are null where no minute is kept any more: not measured is not zero. A region that measured nothing while
+-- others did is listed with no samples.
 create function api.errors(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
-  with minutes as (
-    select m.*
+  with by_region as materialized (
+    select
+      m.region_id,
+      sum(m.samples)::int as samples,
+      sum(m.samples - m.good)::int as bad,
+      sum(m.dns)::int as dns,
+      sum(m.connect)::int as connect,
+      sum(m.tls)::int as tls,
+      sum(m.timeout)::int as timeout,
+      sum(m.http)::int as http,
+      sum(m.blocked)::int as blocked,
+      sum(m.limited)::int as limited,
+      sum(m.body)::int as body,
+      sum(m.handshake)::int as handshake,
+      sum(m.closed)::int as closed,
+      sum(m.stall)::int as stall
     from sample_minute m
     where m.component_id = of_component
       and m.minute >= time_bucket('1 minute', from_at) and m.minute <= to_at
+    group by m.region_id
   ),
   faults as (
-    select m.region_id, f.fault, sum(f.n)::int as n
-    from minutes m
+    select b.region_id, f.fault, f.n
+    from by_region b
     cross join lateral (
       values
-        ('dns', m.dns), ('connect', m.connect), ('tls', m.tls), ('timeout', m.timeout), ('http', m.http),
-        ('blocked', m.blocked), ('limited', m.limited), ('body', m.body), ('handshake', m.handshake),
-        ('closed', m.closed), ('stall', m.stall)
+        ('dns', b.dns), ('connect', b.connect), ('tls', b.tls), ('timeout', b.timeout), ('http', b.http),
+        ('blocked', b.blocked), ('limited', b.limited), ('body', b.body), ('handshake', b.handshake),
+        ('closed', b.closed), ('stall', b.stall)
     ) as f (fault, n)
     where f.n > 0
-    group by m.region_id, f.fault
-  ),
-  by_region as (
-    select m.region_id, sum(m.samples)::int as samples, sum(m.samples - m.good)::int as bad
-    from minutes m
-    group by m.region_id
   )
   select json_build_object(
     'from', api.iso(from_at),
@@ -99,55 +110,148 @@ begin atomic
         select json_agg(
           json_build_object(
             'region', g.region,
-            'samples', b.samples,
-            'bad', b.bad,
+            'samples', coalesce(b.samples, 0),
+            'bad', coalesce(b.bad, 0),
             'faults', coalesce(
-              (select json_object_agg(f.fault, f.n order by f.n desc) from faults f where f.region_id = b.region_id),
+              (select json_object_agg(f.fault, f.n order by f.n desc, f.fault) from faults f where f.region_id = b.region_id),
               '{}'
             )
           )
           order by g.position
         )
-        from by_region b
-        join region g using (region_id)
+        from region g
+        left join by_region b using (region_id)
+        where b.region_id is not null or (g.published and exists (select from by_region))
       ),
       '[]'
     )
   );
 end;
 
--- How slow was REST during an incident, against the day before it? For a stream, the venue's REST, said so. Null where
--- no latency was measured in the window.
+-- How slow was REST during an incident, against the day before it? For a stream, the venue's REST, said so. Of one that lasts
+-- longer than a day by hours, since its minutes would be millions. Null where nothing was answered in either.
 create function api.incident_latency(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
   with measured as (
-    select c.component_id, i.kind
+    select c.component_id
     from component i
-    join component c on c.component_id = i.component_id or (i.kind = 'ws' and c.venue_id = i.venue_id and c.kind = 'rest')
+    join component c on c.component_id = i.component_id or (i.kind = 'ws' and c.venue_id = i.venue_id)
     where i.component_id = of_component and c.kind = 'rest'
   ),
-  medians as (
-    select
-      percentile_cont(0.5) within group (order by m.p50_us) filter (where m.minute >= time_bucket('1 minute', from_at)) as during_p50,
-      percentile_cont(0.5) within group (order by m.p95_us) filter (where m.minute >= time_bucket('1 minute', from_at)) as during_p95,
-      percentile_cont(0.5) within group (order by m.p50_us) filter (where m.minute < time_bucket('1 minute', from_at)) as before_p50
+  width as (
+    select case when to_at - from_at <= interval '1 day' then interval '1 minute' else interval '1 hour' end as bucket
+  ),
+  buckets as (
+    select m.region_id, m.minute >= time_bucket('1 minute', from_at) as during, m.p50_us, m.p95_us
     from sample_minute m
-    join measured using (component_id)
-    where m.minute >= from_at - interval '1 day' and m.minute <= to_at
+    where to_at - from_at <= interval '1 day'
+      and m.component_id = any (array(select component_id from measured))
+      and m.minute >= from_at - interval '1 day' and m.minute <= to_at
+      and m.p50_us is not null
+    union all
+    select h.region_id, h.hour >= time_bucket('1 hour', from_at), h.p50_us, h.p95_us
+    from sample_hour h
+    where to_at - from_at > interval '1 day'
+      and h.component_id = any (array(select component_id from measured))
+      and h.hour >= from_at - interval '1 day' and h.hour <= to_at
+      and h.p50_us is not null
+  ),
+  medians as materialized (
+    select
+      b.region_id,
+      b.during,
+      count(*)::int as buckets,
+      api.whole_ms(percentile_cont(0.5) within group (order by b.p50_us)) as p50_ms,
+      api.whole_ms(percentile_cont(0.5) within group (order by b.p95_us)) as p95_ms
+    from buckets b
+    group by grouping sets ((b.during), (b.region_id, b.during))
   )
   select json_build_object(
-    'source', case when (select kind from measured limit 1) = 'rest' then 'component' else 'venue-rest' end,
-    'label', case
-      when (select kind from measured limit 1) = 'rest' then 'Latency of this endpoint'
+    'source', s.source,
+    'label', case s.source
+      when 'component' then 'Latency of this endpoint'
       else 'REST latency of the venue in the same window; a stream has no latency of its own'
     end,
-    'p50Ms', api.whole_ms(m.during_p50),
-    'p95Ms', api.whole_ms(m.during_p95),
-    'beforeP50Ms', api.whole_ms(m.before_p50)
+    'bucketMs', (select (extract(epoch from bucket) * 1000)::int from width),
+    'before', json_build_object(
+      'from', api.iso(from_at - interval '1 day'),
+      'to', api.iso(from_at),
+      'buckets', coalesce(before.buckets, 0),
+      'p50Ms', before.p50_ms,
+      'p95Ms', before.p95_ms
+    ),
+    'during', json_build_object(
+      'from', api.iso(from_at),
+      'to', api.iso(to_at),
+      'buckets', coalesce(during.buckets, 0),
+      'p50Ms', during.p50_ms,
+      'p95Ms', during.p95_ms
+    ),
+    'regions', (
+      select json_agg(
+        json_build_object(
+          'region', g.region,
+          'beforeP50Ms', b.p50_ms,
+          'p50Ms', d.p50_ms,
+          'p95Ms', d.p95_ms
+        )
+        order by g.position
+      )
+      from region g
+      left join medians b on b.region_id = g.region_id and not b.during
+      left join medians d on d.region_id = g.region_id and d.during
+      where g.published or b.region_id is not null or d.region_id is not null
+    )
   )
-  from medians m
-  where m.during_p50 is not null;
+  from (select case c.kind when 'rest' then 'component' else 'venue-rest' end as source from component c where c.component_id = of_component) s
+  left join medians before on before.region_id is null and not before.during
+  left join medians during on during.region_id is null and during.during
+  where exists (select from medians);
+end;
+
+-- What else may belong to an incident, newest first: at its venue whatever began within six hours of it or was under way when
+-- it began; of its component the nearest ones, before and after; at other venues what began within ten minutes of it, as it
+-- does when they stand on the same ground. The nearest ten of each.
+create function api.related(of_incident bigint) returns json
+language sql stable
+begin atomic
+  with this as materialized (
+    select i.* from api.incident i where i.incident_id = of_incident
+  ),
+  others as materialized (
+    select
+      o.incident_id,
+      o.component_id = t.component_id as same_component,
+      o.venue_id = t.venue_id as same_venue,
+      o.started_at < t.started_at and (o.closed_at > t.started_at or o.closed_at is null) as under_way,
+      abs(extract(epoch from o.started_at - t.started_at)) as seconds_apart
+    from this t
+    join api.incident o on o.incident_id <> t.incident_id
+    where o.started_at between t.started_at - interval '90 days' and t.started_at + interval '90 days'
+  ),
+  chosen as (
+    (
+      select o.incident_id from others o
+      where o.same_venue and (o.under_way or o.seconds_apart <= 6 * 3600)
+      order by o.seconds_apart, o.incident_id limit 10
+    )
+    union
+    (
+      select o.incident_id from others o
+      where o.same_component
+      order by o.seconds_apart, o.incident_id limit 10
+    )
+    union
+    (
+      select o.incident_id from others o
+      where not o.same_venue and o.seconds_apart <= 600
+      order by o.seconds_apart, o.incident_id limit 10
+    )
+  )
+  select coalesce(json_agg(i.body order by i.started_at desc, i.incident_id desc), '[]')
+  from chosen
+  join api.incident i using (incident_id);
 end;
 
 -- How our incidents compare with the venue's own notices. No notices are read yet, so all that would need one is null

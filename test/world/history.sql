@@ -1,12 +1,14 @@
 -- Samples as a fleet would have left them: between two instants, at a given step, for one venue or all.
 --
 -- $1 from, $2 to (exclusive), $3 step in milliseconds or null (each component's own cadence), $4 venue or null,
--- $5 past faults [{venue, component, regions, fault, from, to}] (component and regions null: all).
-with faults as (
+-- $5 past faults [{venue, component, regions, shows, slowMs, from, to}] as past.ts explains them, $6 the usual latency from
+-- each region [{venue, region, ms}].
+with faults as materialized (
   select f.*
   from jsonb_to_recordset($5::jsonb) as f (
-    venue text, component text, regions text[], fault fault, "from" timestamptz, "to" timestamptz
+    venue text, component text, regions text[], shows fault, "slowMs" int, "from" timestamptz, "to" timestamptz
   )
+  where f."from" < $2::timestamptz and f."to" > $1::timestamptz
 ),
 series as (
   select
@@ -17,11 +19,11 @@ series as (
     g.region_id,
     g.region,
     coalesce($3::int, c.cadence_ms) as step_ms,
-    -- every venue is nearer to some region than to others
-    20 + abs(hashtext(v.venue || g.region)) % 140 as base_ms
+    l.ms as usual_ms
   from component c
   join venue v using (venue_id)
   cross join region g
+  join jsonb_to_recordset($6::jsonb) as l (venue text, region text, ms real) on l.venue = v.venue and l.region = g.region
   where c.published and v.published and g.published and ($4::text is null or v.venue = $4)
 ),
 slots as (
@@ -31,23 +33,38 @@ slots as (
     $1::timestamptz, $2::timestamptz - interval '1 ms', s.step_ms * interval '1 ms'
   ) as t (ts)
 ),
+befallen as (
+  select s.*, f.shows, coalesce(f."slowMs", 0) as slow_ms
+  from slots s
+  left join lateral (
+    select f.*
+    from faults f
+    where (f.venue is null or f.venue = s.venue)
+      and (f.component is null or f.component = s.component or f.component = s.kind || ':*')
+      and (f.regions is null or s.region = any (f.regions))
+      and s.ts >= f."from" and s.ts < f."to"
+    limit 1
+  ) f on true
+  -- streams of a socket that is down are not measured
+  where s.kind = 'rest' or s.component = 'ws:conn' or not exists (
+    select from faults f
+    where (f.venue is null or f.venue = s.venue)
+      and (f.component is null or f.component in ('ws:conn', 'ws:*'))
+      and (f.regions is null or s.region = any (f.regions))
+      and s.ts >= f."from" and s.ts < f."to"
+  )
+),
 judged as (
   select
-    s.*,
+    b.*,
     coalesce(
-      (
-        select f.fault
-        from faults f
-        where f.venue = s.venue
-          and (f.component is null or f.component = s.component)
-          and (f.regions is null or s.region = any (f.regions))
-          and s.ts >= f."from" and s.ts < f."to"
-        limit 1
-      ),
-      -- what networks lose
-      case when s.luck < 0.002 then (case when s.kind = 'rest' then 'timeout' when s.component = 'ws:conn' then 'closed' else 'stall' end)::fault end
+      b.shows,
+      -- what networks lose; but not where a single sample stands for its minute, which would be lost whole
+      case when $3::int is null and b.luck < 0.002 then
+        (case when b.kind = 'rest' then 'timeout' when b.component = 'ws:conn' then 'closed' else 'stall' end)::fault
+      end
     ) as fault
-  from slots s
+  from befallen b
 )
 insert into sample (ts, component_id, region_id, good, fault, latency_us, messages, quiet_ms)
 select
@@ -56,7 +73,9 @@ select
   j.region_id,
   j.fault is null,
   j.fault,
-  case when j.kind = 'rest' and j.fault is null then ((j.base_ms * (0.9 + 0.4 * j.jitter * j.jitter)) * 1000)::int end,
+  case when j.kind = 'rest' and j.fault is null then
+    ((j.usual_ms * (0.9 + 0.4 * j.jitter * j.jitter) + j.slow_ms) * 1000)::int
+  end,
   case when j.kind = 'ws' and j.component <> 'ws:conn' then case when j.fault is null then 20 + (j.jitter * 30)::int else 0 end end,
   case when j.kind = 'ws' and j.component <> 'ws:conn' then case when j.fault is null then (j.jitter * 3000)::int else 60000 end end
 from judged j

@@ -1,47 +1,24 @@
 /**
  * Ninety days of history for a demonstration, made the way in which real history is made: samples are inserted, the
- * roll-ups are refreshed over them, and the engine ticks through every past fault. Only the samples are invented.
+ * roll-ups are refreshed over them, and the engine decides what they mean. Only the samples are invented.
  */
 import { readFile } from "node:fs/promises";
 import { type Pool, sql } from "../../server/db.js";
-import { tick } from "../../server/engine/tick.js";
+import { rulesRow } from "../../server/engine/rules.js";
+import {
+  accepted,
+  type Decided,
+  type Refused,
+} from "../../server/engine/tick.js";
 import type { Log } from "../../server/log.js";
-import { packagedFile } from "../../server/package.js";
-import type { Fault } from "../../server/sample.js";
+import { packagedFile, version } from "../../server/package.js";
+import { usualLatencyMs } from "./latency.js";
+import { type PastFault, pastFaults } from "./past.js";
 
-const minuteMs = 60_000;
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-
-interface PastFault {
-  venue: string;
-  /** Null: everything of the venue. */
-  component: string | null;
-  /** Null: all regions. */
-  regions: string[] | null;
-  fault: Fault;
-  daysAgo: number;
-  /** UTC. */
-  hour: number;
-  minutes: number;
-}
-
-const pastFaults: PastFault[] = [
-  past("kraken", null, null, "timeout", 81, 14, 22),
-  past("okx", "ws:trades", null, "stall", 47, 9, 7),
-  past("binance", null, ["us-east"], "blocked", 33, 0, 240),
-  past("gemini", null, null, "http", 12, 16, 31),
-  past(
-    "bybit",
-    "rest:ticker",
-    ["eu-central", "ap-southeast"],
-    "timeout",
-    5,
-    11,
-    8,
-  ),
-  past("deribit", "rest:book", null, "body", 2, 7, 12),
-];
 
 export interface HistoryOptions {
   days: number;
@@ -50,50 +27,72 @@ export interface HistoryOptions {
   log: Log;
 }
 
-/** Fills an empty database. It must not have been ticked beyond `now`. */
+/** Fills an empty database. */
 export async function makeHistory(
   pool: Pool,
   { days, now, log }: HistoryOptions,
 ): Promise<void> {
   const startedAt = performance.now();
-  const from = new Date(startOfDay(now) - (days - 1) * dayMs);
-  const insert = await inserter(pool, now);
+  const firstDay = startOfDay(now) - (days - 1) * dayMs;
+  // the last day is told whole
+  const from = new Date(Math.min(firstDay, +now - dayMs));
+  const faults = pastFaults(now).filter((fault) => fault.from >= from);
+  const insert = await inserter(pool, faults);
 
   await chunksOf(pool, "1 day");
   await insertSparsely(insert, from, now);
-  await insertFaults(insert, from, now);
+  await insertFaults(insert, faults, now);
   await chunksOf(pool, null);
   await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
-  await tickThroughFaults(pool, from, now);
+  await decideAll(pool, faults, now);
   await pool.script("analyze");
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made a history", { days, seconds });
 }
 
+/** Takes back what a history that was cut off has left: it ended at another instant, and the engine decides none twice. */
+export async function forgetHistory(pool: Pool): Promise<void> {
+  await pool.script(`
+    truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day;
+    truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident
+  `);
+}
+
 type Insert = (
   from: number,
   to: number,
   stepMs: number | null,
-  venue?: string,
+  venue?: string | null,
 ) => Promise<void>;
 
-async function inserter(pool: Pool, now: Date): Promise<Insert> {
+async function inserter(pool: Pool, faults: PastFault[]): Promise<Insert> {
   const text = await readFile(packagedFile("test/world/history.sql"), "utf8");
-  const faults = JSON.stringify(
-    pastFaults.map((fault) => ({ ...fault, ...spanOf(fault, now) })),
-  );
+  const latencies = await usualLatencies(pool);
   await pool.query(sql`select setseed(0.5)`);
-  return async (from, to, stepMs, venue) => {
+  return async (from, to, stepMs, venue = null) => {
     if (from >= to) return;
     await pool.text(text, [
       new Date(from),
       new Date(to),
       stepMs,
-      venue ?? null,
-      faults,
+      venue,
+      JSON.stringify(faults),
+      JSON.stringify(latencies),
     ]);
   };
+}
+
+/** Those of the world, so that what is typical goes on when the demo runs. */
+async function usualLatencies(pool: Pool) {
+  const pairs = await pool.query<{ venue: string; region: string }>(
+    sql`select venue, region from venue cross join region`,
+  );
+  return pairs.map(({ venue, region }) => ({
+    venue,
+    region,
+    ms: usualLatencyMs(venue, region),
+  }));
 }
 
 /** Every eight hours; in the last day every quarter of an hour, so that its chart has points. */
@@ -105,42 +104,114 @@ async function insertSparsely(insert: Insert, from: Date, now: Date) {
 }
 
 /**
- * On the day of a fault its venue is measured every other minute, so that the day's share of down minutes is what it would
- * have been; around the fault at its real cadence, so that the engine sees what it would have seen.
+ * Around its beginning and its end the venue of a fault is measured at its real cadences, so that the engine sees what it
+ * would have seen. On the day of one that brought its venue down it is measured every other minute, so that the day's share
+ * of down minutes is what it would have been.
  */
-async function insertFaults(insert: Insert, from: Date, now: Date) {
-  for (const fault of pastFaults) {
-    const span = spanOf(fault, now);
-    const day = startOfDay(span.from);
-    if (day < +from) continue;
-    await insert(day, Math.min(day + dayMs, +now), 2 * minuteMs, fault.venue);
-    await insert(
-      +span.from - 3 * minuteMs,
-      +span.to + 5 * minuteMs,
-      null,
-      fault.venue,
-    );
+async function insertFaults(insert: Insert, faults: PastFault[], now: Date) {
+  for (const fault of faults) {
+    const { venue, from, to, holdMs } = fault;
+    const day = startOfDay(from);
+    if (bringsDown(fault)) await insert(day, day + dayMs, 2 * minuteMs, venue);
+    const begunMs = Math.min(+from + 15 * minuteMs, +to);
+    await insert(+from - 6 * minuteMs, begunMs, null, venue);
+    if (to < now)
+      await insert(
+        Math.max(begunMs, +to - 6 * minuteMs),
+        +to + holdMs + 3 * minuteMs,
+        null,
+        venue,
+      );
   }
 }
 
-async function tickThroughFaults(pool: Pool, from: Date, now: Date) {
-  const spans = pastFaults
-    .map((fault) => spanOf(fault, now))
-    .filter((span) => span.from >= from)
-    .sort((a, b) => +a.from - +b.from);
-  for (const span of spans) {
-    // the opening takes seconds, the closing minutes; nothing is decided in between
-    const opened = +span.from + 1.5 * minuteMs;
-    for (let at = +span.from - 10_000; at < opened; at += 10_000)
-      await tick(pool, new Date(at));
-    for (let at = +span.to - 5_000; at < +span.to + 5 * minuteMs; at += 15_000)
-      await tick(pool, new Date(at));
+/** REST is about half of what a venue has, and half is enough. */
+function bringsDown({ component, regions, shows }: PastFault): boolean {
+  const isMostOfIt = component === null || component === "rest:*";
+  return isMostOfIt && regions === null && shows !== null;
+}
+
+/** What the engine decides: instants between two. */
+interface Span {
+  fromMs: number;
+  toMs: number;
+  stepMs: number;
+  /** Whether it goes on for as long as anything is open. */
+  toTheEnd: boolean;
+}
+
+/**
+ * The engine decides the instants at which something happens, and the last one of all, from where the demo goes on. At those
+ * between them it would find nothing to decide.
+ */
+async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
+  const spans = faults.flatMap((fault) => spansOf(fault, now));
+  spans.sort((a, b) => a.fromMs - b.fromMs);
+  let decidedMs = -Infinity;
+  for (const [i, { fromMs, toMs, stepMs, toTheEnd }] of spans.entries()) {
+    const nextMs = spans[i + 1]?.fromMs ?? +now;
+    await decideTo(Math.max(fromMs, decidedMs + stepMs), toMs, stepMs);
+    while (toTheEnd && decidedMs < nextMs && (await isAnythingOpen(pool)))
+      await decideTo(decidedMs + stepMs, decidedMs + 10 * stepMs, stepMs);
+  }
+  const lastMs = Math.floor(+now / rulesRow.step_ms) * rulesRow.step_ms;
+  await decideTo(lastMs, lastMs, rulesRow.step_ms);
+
+  async function decideTo(fromMs: number, toMs: number, stepMs: number) {
+    const anew = fromMs - decidedMs > rulesRow.catch_up_ms;
+    await decide(pool, new Date(fromMs), new Date(toMs), stepMs, anew);
+    decidedMs = Math.max(decidedMs, toMs);
   }
 }
 
-function spanOf({ daysAgo, hour, minutes }: PastFault, now: Date) {
-  const from = startOfDay(now) - daysAgo * dayMs + hour * hourMs;
-  return { from: new Date(from), to: new Date(from + minutes * minuteMs) };
+/**
+ * With 5 to 15 s from sample to sample and a window of a minute, an incident opens, worsens, or an impaired region is
+ * recognised 10 to 30 s after the beginning; all is confirmed to be well 30 to 46 s after the end, and closed a hold later.
+ */
+function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
+  const isKept = +from > +now - 8 * dayMs;
+  // what is too old for its samples to be kept, nobody can decide anew: fewer instants will do
+  const stepMs = (isKept ? 1 : 5) * rulesRow.step_ms;
+  const span = (ms: number, fromS: number, toS: number, toTheEnd = false) => ({
+    fromMs: ms + fromS * secondMs,
+    toMs: ms + toS * secondMs,
+    stepMs,
+    toTheEnd,
+  });
+  // what was bad before is no fresh trouble
+  const before = span(+from, -180, -180);
+  const begun = span(+from, 0, isKept ? 32 : 60);
+  if (to >= now) return [before, begun];
+  if (!isKept) return [before, begun, span(+to, 30, 60, true)];
+  const well = span(+to, 28, 50);
+  return [before, begun, well, span(+to + holdMs, 28, 50, true)];
+}
+
+/** In one statement: one by one, the same takes half as long again. */
+async function decide(
+  pool: Pool,
+  from: Date,
+  to: Date,
+  stepMs: number,
+  anew: boolean,
+) {
+  const rows = await pool.query<{ decided: Decided | Refused }>(sql`
+    select
+      engine.tick(
+        at, at, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}::jsonb), ${version}, null, null,
+        anew => at = ${from} and ${anew}
+      ) as decided
+    from generate_series(${from}::timestamptz, ${to}::timestamptz, engine.ms(${stepMs}::int)) at
+  `);
+  for (const { decided } of rows) accepted(decided);
+}
+
+async function isAnythingOpen(pool: Pool): Promise<boolean> {
+  const [row] = await pool.query<{ open: boolean }>(sql`
+    select exists (select from incident where closed_at is null and retracted_at is null)
+      or exists (select from impairment where ended_at is null) as open
+  `);
+  return row!.open;
 }
 
 /** Hundreds of small chunks for a sparse history would be slow; null: as this database has them. */
@@ -155,16 +226,4 @@ async function chunksOf(pool: Pool, interval: string | null) {
 
 function startOfDay(at: Date): number {
   return Math.floor(+at / dayMs) * dayMs;
-}
-
-function past(
-  venue: string,
-  component: string | null,
-  regions: string[] | null,
-  fault: Fault,
-  daysAgo: number,
-  hour: number,
-  minutes: number,
-): PastFault {
-  return { venue, component, regions, fault, daysAgo, hour, minutes };
 }

@@ -10,7 +10,11 @@ export function latencyMs(
   region: string | null,
 ): number {
   if (latency === "none") return 0;
+  return usualLatencyMs(venue, region) * (0.95 + Math.random() * 0.1);
+}
+
+/** What `plausible` latencies vary around. */
+export function usualLatencyMs(venue: string, region: string | null): number {
   const digest = createHash("sha256").update(`${venue} ${region}`).digest();
-  const baseMs = 10 + (digest.readUInt16BE(0) / 0xffff) * 170;
-  return baseMs * (0.95 + Math.random() * 0.1);
+  return 10 + (digest.readUInt16BE(0) / 0xffff) * 170;
 }

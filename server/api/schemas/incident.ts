@@ -14,7 +14,7 @@ import {
   text,
 } from "./shapes.js";
 
-const component = text(
+export const component = text(
   "rest:<name> or ws:<name>; ws:conn is the socket that the streams share.",
 );
 const kind = oneOf(["rest", "ws"], "Kind of the component.");
@@ -46,8 +46,13 @@ export const incident = object("An incident, the same object everywhere.", {
   closedAt: orNull(
     instant("The tick that ended the recovery hold; null while open."),
   ),
+  flapping: flag(
+    "Whether it was at least the third of its component within an hour: a relapse then extends it, since it closes only after a longer hold.",
+  ),
   durationSeconds: orNull(
-    integer("From startedAt to closedAt; null while open."),
+    integer(
+      "From startedAt to closedAt, the recovery hold included; null while open.",
+    ),
   ),
   quorum: integer("How many regions had to agree at the opening.", 1),
   reporting: integer("How many regions reported the component then.", 1),
@@ -82,15 +87,27 @@ const vote = object("One region's vote.", {
   region: text("Region id."),
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window."),
-  bad: integer("Bad ones among them."),
-  badRun: integer("Bad ones in a row, up to the newest."),
+  bad: integer("Those among them that failed."),
+  slow: integer(
+    "Good ones that were slow against the typical latency; 0 where there is none to compare with.",
+  ),
+  badRun: integer("Failed or slow ones in a row, up to the newest."),
   faults: {
     type: "object",
     description: "How many bad samples of each fault.",
     propertyNames: { enum: [...faults] },
     additionalProperties: { type: "integer", minimum: 1 },
   },
-  p50Ms: orNull(integer("Median latency of the good samples.")),
+  p50Ms: orNull(
+    integer(
+      "Median latency of the good samples; null where there is none, and of streams.",
+    ),
+  ),
+  typicalP50Ms: orNull(
+    integer(
+      "The typical latency that it was compared with; null where it was not known.",
+    ),
+  ),
   newestAt: instant("Slot of the newest sample."),
   ageMs: integer("How old that was."),
   probeVersion: orNull(text("Build of the probe.")),
@@ -101,12 +118,15 @@ const votes = object("The votes behind a decision.", {
   state: { ...state, description: "What the quorum said." },
   quorum: integer("How many votes were needed.", 1),
   reporting: integer("How many regions had a vote."),
-  votes: list("Regions that reported.", vote),
+  confirming: integer(
+    "How many of the votes are bad with a run long enough for an opening.",
+  ),
+  votes: list("Regions that had a vote.", vote),
   notCounted: list(
     "Regions without a vote.",
     object("One of them.", {
       region: text("Region id."),
-      reason: text("Why it was not counted."),
+      reason: text("Why it was not counted: silent, too old, or impaired."),
       newestAt: orNull(instant("Slot of its newest sample, if any.")),
     }),
   ),
@@ -134,45 +154,75 @@ const evidence: SchemaObject = {
   additionalProperties: false,
 };
 
-const errors = object("What went wrong, by the minutes of the incident.", {
-  from: instant("Start of the window."),
-  to: instant("End of the window; now, while the incident is open."),
-  samples: orNull(
-    integer("Samples taken; null when no minute is kept any more."),
-  ),
-  bad: orNull(integer("Bad ones among them.")),
-  faults: list(
-    "Over all regions, most frequent first.",
-    object("One fault.", { fault, count: integer("Bad samples.", 1) }),
-  ),
-  regions: list(
-    "By region.",
-    object("One region.", {
-      region: text("Region id."),
-      samples: integer("Samples taken."),
-      bad: integer("Bad ones among them."),
-      faults: {
-        type: "object",
-        description: "How many bad samples of each fault.",
-        propertyNames: { enum: [...faults] },
-        additionalProperties: { type: "integer", minimum: 1 },
-      },
-    }),
-  ),
-});
+const errors = object(
+  "What went wrong, by the minutes that the incident touches.",
+  {
+    from: instant("Its startedAt."),
+    to: instant("Its lastBadAt: the recovery hold is left out."),
+    samples: orNull(
+      integer("Samples taken; null when no minute is kept any more."),
+    ),
+    bad: orNull(integer("Bad ones among them.")),
+    faults: list(
+      "Over all regions, most frequent first.",
+      object("One fault.", { fault, count: integer("Bad samples.", 1) }),
+    ),
+    regions: list(
+      "By region; one that was silent has no samples. Empty when no minute is kept any more.",
+      object("One region.", {
+        region: text("Region id."),
+        samples: integer("Samples taken."),
+        bad: integer("Bad ones among them."),
+        faults: {
+          type: "object",
+          description: "How many bad samples of each fault.",
+          propertyNames: { enum: [...faults] },
+          additionalProperties: { type: "integer", minimum: 1 },
+        },
+      }),
+    ),
+  },
+);
 
-const latency = object("How slow it was.", {
-  source: oneOf(
-    ["component", "venue-rest"],
-    "A stream has no latency of its own: then it is the venue's REST.",
-  ),
-  label: text("The same in words."),
-  p50Ms: orNull(integer("Median of the minutes' medians in the window.")),
-  p95Ms: orNull(integer("Median of the minutes' 95th percentiles.")),
-  beforeP50Ms: orNull(
-    integer("Median of the minutes' medians in the day before."),
-  ),
-});
+function measuredLatency(description: string): SchemaObject {
+  return object(description, {
+    from: instant("Start."),
+    to: instant("End."),
+    buckets: integer(
+      "Buckets of endpoints and regions with a good answer: what the medians are of.",
+    ),
+    p50Ms: orNull(
+      integer("Median of their medians; null where nothing was answered."),
+    ),
+    p95Ms: orNull(integer("Median of their 95th percentiles.")),
+  });
+}
+
+const latency = object(
+  "How slow it was, and how slow before. Null where there was no good answer in either time.",
+  {
+    source: oneOf(
+      ["component", "venue-rest"],
+      "A stream has no latency of its own: then it is the venue's REST.",
+    ),
+    label: text("The same in words."),
+    bucketMs: integer(
+      "Width of the buckets: a minute, or an hour where the incident lasted longer than a day.",
+      1,
+    ),
+    before: measuredLatency("The day before it started."),
+    during: measuredLatency("From startedAt to lastBadAt."),
+    regions: list(
+      "By region, since a region that saw nothing dilutes the others.",
+      object("One region.", {
+        region: text("Region id."),
+        beforeP50Ms: orNull(integer("Before, null where not measured.")),
+        p50Ms: orNull(integer("During.")),
+        p95Ms: orNull(integer("During.")),
+      }),
+    ),
+  },
+);
 
 export const incidentsResponse = object("History of incidents, newest first.", {
   generatedAt,
@@ -198,8 +248,8 @@ export const incidentDetailResponse = object("One incident.", {
     "Timeline, from the incident's own columns.",
     object("One event.", {
       kind: oneOf(
-        ["started", "opened", "escalated", "closed"],
-        "What happened.",
+        ["started", "opened", "escalated", "last-bad", "closed"],
+        "What happened. last-bad: a quorum saw it for the last time; the recovery hold followed.",
       ),
       at: instant("When."),
       severity: orNull({ ...severity, description: "Severity from then on." }),
@@ -214,5 +264,8 @@ export const incidentDetailResponse = object("One incident.", {
     page: orNull(text("Page for people.")),
     observed: flag("Whether it could be read in the window."),
   }),
-  related: list("Others of the venue within six hours.", incident),
+  related: list(
+    "Newest first, the nearest ten of each: others of the venue that started within six hours of it or were under way when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component tell which is which.",
+    incident,
+  ),
 });

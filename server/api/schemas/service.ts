@@ -1,3 +1,4 @@
+import { units } from "../../engine/rules.js";
 import {
   flag,
   generatedAt,
@@ -10,6 +11,11 @@ import {
   percent,
   text,
 } from "./shapes.js";
+
+const recognisedBy = {
+  venues: list("The venues that turned bad there alone.", text("Registry id.")),
+  measured: integer("How many the region measured then.", 1),
+};
 
 export const regionsResponse = object("The fleet of probes.", {
   generatedAt,
@@ -29,9 +35,32 @@ export const regionsResponse = object("The fleet of probes.", {
           "Slots not measured since then, for reasons of our own or by courtesy to a venue.",
         ),
       ),
+      impaired: orNull(
+        object(
+          "Trouble of the region's own: it goes on measuring, and has no vote. Null when it has none, and while the engine is silent.",
+          {
+            since: instant("The instant at which the first of it showed."),
+            recognisedAt: instant("The tick that recognised it."),
+            ...recognisedBy,
+            reason: text("The same in words."),
+          },
+        ),
+      ),
+      impairments: list(
+        "What was recorded of it in the last seven days, the present one included; newest first.",
+        object("One of them.", {
+          startedAt: instant("The instant at which the first of it showed."),
+          recognisedAt: instant("The tick that recognised it."),
+          endedAt: orNull(instant("The tick that ended it; null until then.")),
+          ...recognisedBy,
+        }),
+      ),
     }),
   ),
-  quorum: integer("A simple majority of the regions that report now.", 1),
+  quorum: integer(
+    "A simple majority of the regions that report now and are not impaired: how many must agree.",
+    1,
+  ),
 });
 
 export const thresholdsResponse = object(
@@ -42,9 +71,12 @@ export const thresholdsResponse = object(
     rules: list(
       "Every constant of the engine.",
       object("One rule.", {
-        name: text("Name."),
+        name: text("Name; RULEBOOK.md says what it does."),
         value: { type: "number", description: "Value." },
-        unit: oneOf(["ms", "samples", "cadences", "share"], "Its unit."),
+        unit: oneOf(
+          units,
+          "Its unit. share is of one; times is a multiple of what is usual; cadences are of the component that is judged.",
+        ),
         reason: text("Why it is what it is."),
       }),
     ),

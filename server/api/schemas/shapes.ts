@@ -64,6 +64,10 @@ export const state = oneOf(
   "As a quorum of the reporting regions confirms it; unknown when there is no evidence.",
 );
 
+export const since = instant(
+  "The tick that confirmed this state. While the engine is silent or catches up: since when it has been unknown to readers.",
+);
+
 export const severity = oneOf(
   ["degraded", "outage"],
   "How bad an incident is.",

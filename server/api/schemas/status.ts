@@ -10,6 +10,7 @@ import {
   oneOf,
   orNull,
   percent,
+  since,
   state,
   text,
 } from "./shapes.js";
@@ -52,7 +53,7 @@ export const venueHead = {
 const venueStatus = object("One venue on the board.", {
   ...venueHead,
   state,
-  since: instant("The tick that confirmed this state."),
+  since,
   uptimePct90d: orNull(percent("Over the measured minutes of ninety days.")),
   measuredDays: integer("Days of the ninety with any measurement."),
   typicalMs: orNull(

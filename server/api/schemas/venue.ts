@@ -1,4 +1,4 @@
-import { detection, fault, incident } from "./incident.js";
+import { component, detection, fault, incident } from "./incident.js";
 import {
   flag,
   generatedAt,
@@ -10,10 +10,21 @@ import {
   orNull,
   percent,
   severity,
+  since,
   state,
   text,
 } from "./shapes.js";
 import { uptimeDay, venueHead } from "./status.js";
+
+const weekdays = [
+  "monday",
+  "tuesday",
+  "wednesday",
+  "thursday",
+  "friday",
+  "saturday",
+  "sunday",
+];
 
 const latencyPoint = object(
   "One bucket of the chart, exact over raw samples.",
@@ -34,7 +45,7 @@ const measuredComponent = {
   target: orNull(text("The address that is measured.")),
   cadenceMs: integer("How often it is measured from each region.", 1),
   state: { ...state, description: "By quorum over all regions." },
-  since: instant("The tick that confirmed this state."),
+  since,
   regionState: { ...state, description: "As the selected region sees it." },
   samples: integer("Samples of the selected region in the range."),
   goodPct: orNull(percent("Share of them that were good.")),
@@ -90,6 +101,9 @@ const regionComparison = object(
     region: text("Region id."),
     name: text("Name."),
     reporting: flag("Whether it reports this venue now."),
+    impaired: flag(
+      "Whether it has trouble of its own, and so no vote; /v1/regions says more.",
+    ),
     state: {
       ...state,
       description: "What this region alone sees; it decides nothing.",
@@ -122,11 +136,58 @@ export const reliabilitySummary = object(
   },
 );
 
+const incidentPattern = object(
+  "What befell one component, as badly, and when in the day and in the week it did. All in UTC.",
+  {
+    component,
+    severity: { ...severity, description: "The worst that they reached." },
+    count: integer("How many incidents.", 1),
+    days: integer("Days on which one or more of them started.", 1),
+    totalSeconds: integer("Their length together, open ones until now."),
+    newestAt: instant("Start of the newest."),
+    byHour: {
+      ...list("How many started in each hour of the day.", integer("Count.")),
+      minItems: 24,
+      maxItems: 24,
+    },
+    byWeekday: {
+      ...list(
+        "How many started on each day of the week, Monday first.",
+        integer("Count."),
+      ),
+      minItems: 7,
+      maxItems: 7,
+    },
+    recurring: list(
+      "Times at which it keeps happening, by days so that a bad afternoon counts once: an hour of a weekday, or an hour of any day, with three days or more and at least half of all; or a weekday with four or more and at least three quarters. Chance alone looks like this in one pattern of thirty at the most.",
+      object("One such time.", {
+        every: oneOf(["week", "day"], "How often it comes round."),
+        weekday: orNull(oneOf(weekdays, "Null when it is any day.")),
+        hour: orNull({
+          ...integer("Hour of the day; null when it is any."),
+          maximum: 23,
+        }),
+        incidents: integer("Incidents that started then.", 1),
+        days: integer("Days on which they did.", 1),
+        ofDays: integer("Days with any incident of this pattern.", 1),
+      }),
+    ),
+    incidents: list(
+      "All of them, newest first.",
+      object("A link.", {
+        slug: text("Slug."),
+        path: text("Where it is: /v1/incidents/{slug}."),
+        startedAt: instant("When it started."),
+      }),
+    ),
+  },
+);
+
 export const exchangeResponse = object("One venue in detail.", {
   generatedAt,
   exchange: object("The venue.", venueHead),
   state,
-  since: instant("The tick that confirmed this state."),
+  since,
   uptimePct90d: orNull(percent("All regions combined.")),
   typicalMs: orNull(integer("As on the board.")),
   days: {
@@ -150,15 +211,8 @@ export const exchangeResponse = object("One venue in detail.", {
     maxItems: 50,
   },
   incidentPatterns: list(
-    "All incidents of the window by component and severity, most frequent first.",
-    object("One pattern.", {
-      component: text("The component."),
-      severity: { ...severity, description: "The worst that they reached." },
-      incidents: integer("How many.", 1),
-      totalSeconds: integer("Together, open ones until now."),
-      newestAt: instant("Start of the newest."),
-      slugs: list("All of them, newest first.", text("Slug.")),
-    }),
+    "All incidents that started within ninety days by component and severity, each in exactly one pattern; most frequent first.",
+    incidentPattern,
   ),
   official: object("The venue's own channel.", {
     source: orNull(text("Kind of feed.")),

@@ -1,0 +1,66 @@
+import type { Given, Options } from "../command-line.js";
+import { databaseFault } from "../database-fault.js";
+import { connect } from "../db.js";
+import { type Retracted, retractIncident } from "../engine/retract.js";
+import { runToEnd } from "../lifecycle.js";
+import { makeLog } from "../log.js";
+import { databaseUrlOf, readSettings } from "../settings.js";
+import { UserError } from "../user-error.js";
+
+export const help = `Retracts an incident that was none: a check of ours that was wrong, a fault of our own. It is kept in the
+database with the reason, and shown nowhere any more: its page is 404, and no list, count or pattern has it. Its alerts that
+have not left yet are dropped. It cannot be undone.
+
+States are measured and stay as they are: a component that is still bad is still shown so. But no new incident opens for it
+as long as it stays in that state, since this is what you said is none. When it changes and is bad afterwards, or when it gets
+worse, that is a new incident.`;
+
+export const words = ["retract", "SLUG"];
+
+export const options: Options = {
+  reason: { type: "string", help: "why it is none; required, kept with it" },
+};
+
+/** It waits for the tick that is under way, and for nothing else. */
+const statementTimeoutMs = 30_000;
+
+export async function run({ values, words }: Given): Promise<void> {
+  const [, slug = ""] = words;
+  const { reason } = values;
+  if (typeof reason !== "string")
+    throw new UserError(
+      "incident retract: --reason is missing; it is kept with the incident, for whoever asks why it is gone",
+    );
+  const settings = readSettings();
+  const log = makeLog("incident", settings.logLevel);
+  await runToEnd(log, async (life) => {
+    const url = databaseUrlOf(settings);
+    const pool = await connect(url, {
+      applicationName: "incident",
+      log,
+      max: 1,
+      statementTimeoutMs,
+    });
+    life.onClose("database connection", pool.close);
+    const retracted = await retractIncident(pool, slug, reason).catch(
+      (error: unknown) => {
+        throw databaseFault(error, url) ?? error;
+      },
+    );
+    process.stdout.write(`${told(slug, retracted)}\n`);
+  });
+}
+
+function told(slug: string, retracted: Retracted): string {
+  const { venue, component, wasOpen, state, dropped, sent } = retracted;
+  const lines = [
+    `retracted ${slug}`,
+    `alerts that had left already: ${sent.join(", ") || "none"}`,
+    `alerts dropped: ${dropped.join(", ") || "none"}`,
+  ];
+  if (wasOpen && (state === "degraded" || state === "outage"))
+    lines.push(
+      `${component} of ${venue} is measured as ${state} still; no new incident opens for it while that lasts`,
+    );
+  return lines.join("\n");
+}

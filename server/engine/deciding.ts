@@ -1,0 +1,106 @@
+import { type Pool, sql } from "../db.js";
+import type { Log } from "../log.js";
+import type { Term } from "./lease.js";
+import type { RulesRow } from "./rules.js";
+import { type Decided, decideUpTo } from "./tick.js";
+import { underWayElsewhere } from "./upkeep.js";
+
+/** Beyond this, what was missed is caught up, and not just a slow tick made up for. */
+const pauseMs = 5 * 60_000;
+const retryMs = 500;
+
+interface Deciding {
+  pool: Pool;
+  log: Log;
+  rules: RulesRow;
+  /** How long after an instant it is decided: what was on its way into the database by then has arrived. */
+  settleMs: number;
+  term: Term;
+  /** Asked after every instant. */
+  goesOn: () => boolean;
+}
+
+/**
+ * Decides every instant that is due, in order.
+ *
+ * @returns milliseconds until the next one is due; null when the office is another's by now
+ */
+export async function decideWhatIsDue(deciding: Deciding) {
+  const { pool, log, rules, settleMs, term, goesOn } = deciding;
+  const askedAtMs = performance.now();
+  const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
+  if (tickedAt && tickedAt > now) {
+    log.warn(
+      "nothing was decided: the engine has decided instants that are still to come; if this goes on, the database's clock went back",
+      { now, tickedAt },
+    );
+    return rules.step_ms;
+  }
+  const away = tickedAt !== null && +now - +tickedAt > pauseMs;
+  if (away) log.info("catches up on what was missed", { since: tickedAt });
+
+  if (hoursAreDue && !(await rollUpHours(pool, log, upTo))) return retryMs;
+
+  let instants = 0;
+  for await (const decided of decideUpTo(pool, upTo, {
+    rules,
+    term,
+    now: null,
+  })) {
+    if ("refused" in decided) {
+      if (decided.refused === "not the leader") return null;
+      log.warn("an instant was decided before this core came to it");
+      return retryMs;
+    }
+    tell(log, decided);
+    instants += 1;
+    if (!goesOn()) return 0;
+  }
+  if (away) log.info("has caught up", { instants });
+
+  const nextAtMs = (Math.floor(+upTo / rules.step_ms) + 1) * rules.step_ms;
+  const passedMs = performance.now() - askedAtMs;
+  return Math.max(0, nextAtMs - +upTo - passedMs);
+}
+
+/**
+ * After a pause nobody has rolled up yet the hours that typical latencies are made of. An engine that cannot do it decides
+ * nonetheless, by those that are there.
+ *
+ * @returns false while another core is about it
+ */
+async function rollUpHours(pool: Pool, log: Log, upTo: Date): Promise<boolean> {
+  try {
+    await pool.query(sql`call upkeep.refresh_hours(${upTo})`);
+  } catch (error) {
+    if (underWayElsewhere(error)) return false;
+    log.error("typical latencies are reckoned from hours that are not whole", {
+      error,
+    });
+  }
+  return true;
+}
+
+function tell(
+  log: Log,
+  { at, opened, escalated, closed, retracted }: Decided,
+): void {
+  for (const slug of retracted) log.warn("incident retracted", { slug, at });
+  for (const slug of closed) log.info("incident closed", { slug, at });
+  for (const slug of escalated) log.info("incident escalated", { slug, at });
+  for (const slug of opened) log.info("incident opened", { slug, at });
+}
+
+interface Clocks {
+  now: Date;
+  upTo: Date;
+  tickedAt: Date | null;
+  /** Typical latencies are reckoned by one of the instants that are due. */
+  hoursAreDue: boolean;
+}
+
+/** Instants are the database's, so that several cores agree on what time it is. */
+async function clocks(pool: Pool, settleMs: number): Promise<Clocks> {
+  const [row] = await pool.file<Clocks>("engine_clocks", [settleMs]);
+  return row!;
+}

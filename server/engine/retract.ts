@@ -1,0 +1,100 @@
+import { type Db, type Pool, sql } from "../db.js";
+import { UserError } from "../user-error.js";
+
+/** What a retraction did. Kinds of alerts are opened, escalated and closed. */
+export interface Retracted {
+  venue: string;
+  component: string;
+  /** It was open until then. */
+  wasOpen: boolean;
+  /** What the component is in now; the retraction does not change it. Null: it is not watched. */
+  state: string | null;
+  /** Alerts that will never leave. */
+  dropped: string[];
+  /** Alerts that had left before. */
+  sent: string[];
+}
+
+/** Of the length of what an operator explains in a chat. */
+const longestReason = 500;
+
+/**
+ * Takes an incident back, open or closed: it is kept with the reason, shown nowhere, and its alerts that have not left are
+ * dropped.
+ *
+ * @throws UserError when there is no such incident, when it is retracted already, or when the reason is empty or too long
+ */
+export async function retractIncident(
+  pool: Pool,
+  slug: string,
+  reason: string,
+): Promise<Retracted> {
+  const why = reason.trim();
+  if (why === "" || why.length > longestReason)
+    throw new UserError(
+      `--reason: expected a sentence of 1 to ${longestReason} characters that says why ${slug} is false, got ${why === "" ? "an empty one" : `one of ${why.length}`}`,
+    );
+  return pool.transaction(async (tx) => {
+    // the engine does so too: a tick that is under way ends first, and the next one sees all of this
+    await tx.query(sql`select from engine_clock for update`);
+    const [row] = await tx.file<{ incident_id: number; was_open: boolean }>(
+      "retract",
+      [slug, why],
+    );
+    if (!row) throw await whyNot(tx, slug);
+    return afterwards(tx, row.incident_id, row.was_open);
+  });
+}
+
+async function afterwards(
+  tx: Db,
+  id: number,
+  wasOpen: boolean,
+): Promise<Retracted> {
+  const [component] = await tx.query<
+    Pick<Retracted, "venue" | "component" | "state">
+  >(sql`
+    select v.venue, c.component, s.state
+    from incident i
+    join component c using (component_id)
+    join venue v using (venue_id)
+    left join component_state s using (component_id)
+    where i.incident_id = ${id}
+  `);
+  const alerts = await tx.query<{ kind: string; dropped: boolean }>(sql`
+    select kind, dropped_at is not null as dropped from alert_event where incident_id = ${id} order by event_id
+  `);
+  const kinds = (wanted: boolean) =>
+    alerts.filter(({ dropped }) => dropped === wanted).map(({ kind }) => kind);
+  return { ...component!, wasOpen, dropped: kinds(true), sent: kinds(false) };
+}
+
+async function whyNot(db: Db, slug: string): Promise<UserError> {
+  const [before] = await db.query<{ at: string; reason: string }>(sql`
+    select api.iso(retracted_at) as at, retraction_reason as reason from incident where slug = ${slug}
+  `);
+  if (before)
+    return new UserError(
+      `${slug} was retracted already, at ${before.at}: ${before.reason}`,
+    );
+  const alike = await slugsAlike(db, slug);
+  return new UserError(
+    `there is no incident ${JSON.stringify(slug)}; ` +
+      (alike.length > 0
+        ? `of that venue and day there are ${alike.join(", ")}`
+        : "a slug looks like kraken-2026-01-31-rest-outage, and /v1/incidents lists them"),
+  );
+}
+
+/** Whoever mistypes a slug mostly has the venue and the day right. */
+async function slugsAlike(db: Db, slug: string): Promise<string[]> {
+  const venueAndDay = /^[a-z0-9-]+-\d{4}-\d\d-\d\d/.exec(slug)?.[0];
+  if (!venueAndDay) return [];
+  const rows = await db.query<{ slug: string }>(sql`
+    select slug from incident
+    where starts_with(slug, ${`${venueAndDay}-`}) and retracted_at is null
+    order by started_at, slug
+    limit 10
+  `);
+  return rows.map((row) => row.slug);
+}

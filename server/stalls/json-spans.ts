@@ -1,0 +1,53 @@
+/** Where values stand in a text of JSON, so that one can be changed and all else stays as people wrote it. */
+
+export interface JsonSpan {
+  /** Keys and indices from the root, joined by dots. */
+  path: string;
+  /** Offsets in the text, in UTF-16 units; `end` is exclusive. */
+  start: number;
+  end: number;
+}
+
+/** A byte order mark is blank to `\s`, and so is passed over. */
+const token = /"(?:[^"\\]|\\.)*"|[^\s"{}[\]:,]+|[{}[\]:,]/g;
+
+/**
+ * Every value of a text, in the order in which they end.
+ *
+ * @param text JSON: it must have been parsed before; a byte order mark may stand before it
+ */
+export function jsonSpans(text: string): JsonSpan[] {
+  const tokens = [...text.matchAll(token)];
+  const spans: JsonSpan[] = [];
+  let next = 0;
+
+  function take(): string {
+    return tokens[next++]![0];
+  }
+  function ends(bracket: string): boolean {
+    if (tokens[next]![0] !== bracket) return false;
+    next += 1;
+    return true;
+  }
+  function value(place: readonly (string | number)[]) {
+    const start = tokens[next]!.index;
+    const first = take();
+    if (first === "{" && !ends("}"))
+      do {
+        const key = JSON.parse(take()) as string;
+        take();
+        value([...place, key]);
+      } while (take() === ",");
+    if (first === "[" && !ends("]")) {
+      let index = 0;
+      do value([...place, index++]);
+      while (take() === ",");
+    }
+    const last = tokens[next - 1]!;
+    const end = last.index + last[0].length;
+    spans.push({ path: place.join("."), start, end });
+  }
+
+  value([]);
+  return spans;
+}

@@ -1,0 +1,89 @@
+import type { Db } from "../db.js";
+
+/**
+ * One length of silence, and how often it was met. Trouble is what is known to have been no usual silence: incidents of the
+ * stream or its socket, and impairments of the region.
+ */
+export interface Silence {
+  quietMs: number;
+  /** Slots outside trouble whose longest silence it was. */
+  slots: number;
+  /** Quiet periods outside trouble that were as long: one however many slots it touched. */
+  periods: number;
+  /** Quiet periods of this length that touch trouble. */
+  leftOut: number;
+}
+
+/** One stream, heard from one region. */
+export interface Series {
+  venue: string;
+  component: string;
+  region: string;
+  cadenceMs: number;
+}
+
+/** Part of a UTC day. */
+export interface Piece {
+  /** `2026-10-31` */
+  day: string;
+  from: Date;
+  /** Exclusive. */
+  to: Date;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/**
+ * The last `days` times 24 hours, cut at midnight. A day at a time, a statement takes the embedded database about 40 ms;
+ * eight days at once would keep all others waiting for half a second.
+ */
+export function piecesOf(days: number, now: Date): Piece[] {
+  const begin = +now - days * dayMs;
+  const midnights = [];
+  for (let at = Math.ceil(begin / dayMs) * dayMs; at < +now; at += dayMs)
+    midnights.push(at);
+  const edges = [...new Set([begin, ...midnights, +now])];
+  return edges.slice(1).map((to, index) => {
+    const from = new Date(edges[index]!);
+    return { day: from.toISOString().slice(0, 10), from, to: new Date(to) };
+  });
+}
+
+/** Shortest first. Pieces that follow each other add up, see `added`: a silence belongs to the piece in which it ended. */
+export async function readSilences(
+  db: Db,
+  { venue, component, region, cadenceMs }: Series,
+  { from, to }: Piece,
+): Promise<Silence[]> {
+  return db.file("quiet_periods", [
+    venue,
+    component,
+    region,
+    from,
+    to,
+    cadenceMs,
+  ]);
+}
+
+/** Shortest first, each length once. */
+export function added(parts: readonly Silence[][]): Silence[] {
+  const sums = new Map<number, Silence>();
+  for (const silence of parts.flat()) {
+    const sum = sums.get(silence.quietMs);
+    if (sum === undefined) {
+      sums.set(silence.quietMs, { ...silence });
+      continue;
+    }
+    sum.slots += silence.slots;
+    sum.periods += silence.periods;
+    sum.leftOut += silence.leftOut;
+  }
+  return [...sums.values()].sort((a, b) => a.quietMs - b.quietMs);
+}
+
+export function totalOf(
+  silences: readonly Silence[],
+  what: "slots" | "periods" | "leftOut",
+): number {
+  return silences.reduce((sum, silence) => sum + silence[what], 0);
+}

@@ -1,0 +1,124 @@
+import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import {
+  loadRegistry,
+  parseRegistry,
+  type Registry,
+  type StallThreshold,
+} from "../registry.js";
+import { UserError } from "../user-error.js";
+import { jsonSpans } from "./json-spans.js";
+
+export interface Threshold {
+  /** Registry id. */
+  venue: string;
+  /** Name of the stream. */
+  stream: string;
+  stall: StallThreshold;
+}
+
+/**
+ * Puts thresholds into a registry file; every other byte stays. The file is replaced in one step, so that a program which
+ * starts meanwhile reads the old one or the new one. What others changed in it since it was measured is kept, and
+ * thresholds of streams that they took out are dropped.
+ *
+ * @throws UserError when the file cannot be read or written, or is no registry (any more)
+ */
+export async function writeThresholds(
+  path: string,
+  thresholds: readonly Threshold[],
+): Promise<void> {
+  // says what is wrong with a file that somebody broke since
+  await loadRegistry(path);
+  try {
+    // a link stays one
+    const file = await realpath(path);
+    const text = await readFile(file, "utf8");
+    await replace(file, withThresholds(text, thresholds, path));
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new UserError(
+      `The registry ${path} cannot be written (${code}): let this user write the file and its folder, or set REGISTRY to a file that can be`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * @param name stands for the registry in messages
+ * @throws UserError when what comes out is no registry
+ */
+export function withThresholds(
+  text: string,
+  thresholds: readonly Threshold[],
+  name: string,
+): string {
+  const registry = parseRegistry(parsed(text), name);
+  const stalls = putInto(registry, thresholds);
+  const rewritten = replaced(text, stalls);
+  if (!isDeepStrictEqual(parseRegistry(parsed(rewritten), name), registry))
+    throw new Error(`${name} would have changed beyond its thresholds`);
+  return rewritten;
+}
+
+/** @returns what was put, by its path in the registry */
+function putInto(
+  { venues }: Registry,
+  thresholds: readonly Threshold[],
+): Map<string, StallThreshold> {
+  const put = new Map<string, StallThreshold>();
+  for (const { venue: id, stream: name, stall } of thresholds) {
+    const v = venues.findIndex((venue) => venue.id === id);
+    const streams = venues[v]?.socket?.streams ?? [];
+    const s = streams.findIndex((stream) => stream.name === name);
+    if (!streams[s]) continue;
+    streams[s].stall = stall;
+    put.set(`venues.${v}.socket.streams.${s}.stall`, stall);
+  }
+  return put;
+}
+
+function replaced(text: string, values: Map<string, unknown>): string {
+  let copiedTo = 0;
+  const pieces = jsonSpans(text)
+    .filter(({ path }) => values.has(path))
+    .map(({ path, start, end }) => {
+      const before = text.slice(copiedTo, start);
+      copiedTo = end;
+      return before + oneLine(values.get(path));
+    });
+  return pieces.join("") + text.slice(copiedTo);
+}
+
+function parsed(text: string): unknown {
+  return JSON.parse(text.replace(/^\ufeff/, ""));
+}
+
+/** As the registry writes small objects: `{ "afterMs": 10000, "distribution": null }`. */
+function oneLine(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(
+    ([key, inner]) => `${JSON.stringify(key)}: ${oneLine(inner)}`,
+  );
+  return `{ ${fields.join(", ")} }`;
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  const mode = (await stat(file)).mode & 0o777;
+  const beside = `${file}.${process.pid}.new`;
+  const handle = await open(beside, "wx", mode);
+  try {
+    try {
+      await handle.writeFile(text);
+      await handle.chmod(mode);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, file);
+  } catch (error) {
+    await rm(beside);
+    throw error;
+  }
+}

@@ -1,0 +1,185 @@
+-- A replay decides a past period once more, by other rules or the same ones, on tables of its own. They stand in a
+-- scratch schema that comes first in the search path, so the functions above find them without knowing of it. What is
+-- meant to be the recorded one is named `venuewatch.…` here.
+
+-- Every table that the engine writes, empty; a test compares this list with what the functions above write. And the samples,
+-- copied an hour at a time: from the hypertable an instant takes up to twice as long, and three times where it is
+-- compressed, most of it planning.
+--
+-- Made from a text: when plpgsql makes a table by a statement that it has kept from the last time, the embedded database crashes.
+create function engine.make_replay_tables() returns void
+language plpgsql
+as $$
+begin
+  execute $tables$
+    create unlogged table engine_clock (like venuewatch.engine_clock including all);
+    create unlogged table region_state (like venuewatch.region_state including all) with (fillfactor = 50);
+    create unlogged table component_state (like venuewatch.component_state including all) with (fillfactor = 50);
+    create unlogged table venue_state (like venuewatch.venue_state including all) with (fillfactor = 50);
+    create unlogged table impairment (like venuewatch.impairment including all);
+    create unlogged table typical_latency (like venuewatch.typical_latency including all);
+    create unlogged table incident (like venuewatch.incident including all);
+    create unlogged table alert_event (like venuewatch.alert_event including all);
+    create unlogged table rules_in_force (like venuewatch.rules_in_force including all);
+
+    create unlogged table sample (like venuewatch.sample);
+    create index on sample (component_id, region_id, ts);
+    create index on sample (ts);
+  $tables$;
+end;
+$$;
+
+-- Of one venue alone: the others are not watched.
+create function engine.watch_in_replay(only_venue text) returns void
+language plpgsql
+as $$
+begin
+  execute 'create unlogged table venue (like venuewatch.venue including all)';
+  insert into venue overriding system value select * from venuewatch.venue;
+  update venue v set published = v.published and v.venue = only_venue;
+end;
+$$;
+
+-- Recorded incidents as they stood at an instant: without what happened to them later. Their severity is exact only where it
+-- could still be read off; no decision rests on it.
+create function engine.incidents_as_of(at timestamptz) returns setof venuewatch.incident
+language sql stable
+as $$
+  select stood.*
+  from venuewatch.incident i
+  cross join lateral jsonb_populate_record(
+    i,
+    jsonb_build_object(
+      'last_bad_at', least(i.last_bad_at, at),
+      'evidence', i.evidence - array_remove(array[
+        case when i.closed_at > at then 'closing' end, case when i.escalated_at > at then 'escalation' end
+      ], null)
+    )
+    || case when i.closed_at > at then '{"closed_at": null}' else '{}' end::jsonb
+    || case
+      when i.escalated_at > at then '{"escalated_at": null, "severity": "degraded", "peak_severity": "degraded"}'
+      else '{}'
+    end::jsonb
+    || case
+      when i.retracted_at > at then '{"retracted_at": null, "retraction_reason": null, "retraction_evidence": null}'
+      else '{}'
+    end::jsonb
+  ) stood
+  where i.opened_at <= at
+$$;
+
+-- What the engine knew on the eve of the first instant, but for states. `reaches_to` is the earliest instant that will be
+-- judged. `only_venue` null: all. `typical_anew`: the typical latencies are to be reckoned by these rules, not as recorded.
+create function engine.recall_for_replay(
+  eve timestamptz,
+  reaches_to timestamptz,
+  only_venue text,
+  typical_anew boolean,
+  r engine.rules
+) returns void
+language plpgsql
+as $$
+begin
+  insert into engine_clock (ticked_at, version, typical_for)
+  values (eve, 'replay', case when not typical_anew then 'infinity'::timestamptz end);
+
+  if not typical_anew then
+    insert into typical_latency
+    select * from venuewatch.typical_latency t where t.holds_from >= engine.typical_in_force(reaches_to);
+  end if;
+
+  -- One venue alone cannot show that a region is impaired, so all that was recorded is taken as it was, later ones too: the
+  -- engine finds none of them without an end, and changes none.
+  insert into impairment overriding system value
+  select stood.*
+  from venuewatch.impairment i
+  cross join lateral jsonb_populate_record(i, case
+    when only_venue is not null then jsonb_build_object('ended_at', coalesce(i.ended_at, 'infinity'))
+    when i.ended_at > eve then '{"ended_at": null}'
+    else '{}'
+  end::jsonb) stood
+  where (only_venue is not null or i.recognised_at <= eve)
+    and (i.ended_at is null or i.ended_at > reaches_to);
+
+  -- those that are open, those that may be retracted or count for flapping, those whose names are taken on a day to which a
+  -- run may be traced back, and those that an operator keeps from opening again
+  insert into incident overriding system value
+  select i.*
+  from engine.incidents_as_of(eve) i
+  join component c using (component_id)
+  join venuewatch.venue v using (venue_id)
+  where (only_venue is null or v.venue = only_venue)
+    and (
+      i.closed_at is null and i.retracted_at is null
+      or i.opened_at > eve - engine.ms(greatest(r.flap_within_ms, r.retraction_ms))
+      or i.started_at >= date_trunc('day', eve, 'UTC') - interval '8 days'
+      or i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null
+    );
+
+  perform setval(
+    pg_get_serial_sequence('impairment', 'impairment_id'), (select coalesce(max(impairment_id), 0) + 1 from impairment), false
+  );
+  perform setval(
+    pg_get_serial_sequence('incident', 'incident_id'), (select coalesce(max(incident_id), 0) + 1 from incident), false
+  );
+end;
+$$;
+
+-- What the engine would see at an instant before the first: states have a past, by which incidents close and regions are
+-- recognised as impaired. Nothing is decided, and regions are impaired as they were recorded.
+create function engine.warm_up(at timestamptz, r engine.rules) returns void
+language plpgsql
+as $$
+begin
+  perform engine.keep_typical_latencies(at, r);
+  perform engine.keep_region_states(at, r);
+  perform engine.keep_component_states(at);
+  perform engine.keep_venue_states(at);
+end;
+$$;
+
+-- The engine keeps the evidence of its retractions; an operator gives a reason alone.
+create function engine.retractions_by_hand(after timestamptz, up_to timestamptz) returns setof venuewatch.incident
+language sql stable
+as $$
+  select i.*
+  from venuewatch.incident i
+  where i.retracted_at > after and i.retracted_at <= up_to and i.retraction_evidence is null
+$$;
+
+-- What operators retracted is retracted in a replay too, at the same time. It is not the rules' doing, but it has
+-- consequences: no other opens while the component's state lasts, and the retracted one does not count for flapping.
+create function engine.retract_as_operators_did(after timestamptz, up_to timestamptz) returns void
+language sql
+as $$
+  update incident i
+  set retracted_at = o.retracted_at, retraction_reason = o.retraction_reason
+  from engine.retractions_by_hand(after, up_to) o
+  where i.component_id = o.component_id
+    and i.retracted_at is null
+    and i.opened_at <= coalesce(o.closed_at, o.retracted_at)
+    and (i.closed_at is null or i.closed_at >= o.opened_at)
+$$;
+
+-- A state that lasted through all of the warm-up, from its first instant on, began before it. Where an operator had retracted
+-- what was open then, and nothing has opened since, it has lasted since the retraction: that is what kept it from opening.
+create function engine.recall_retractions(warm_from timestamptz, eve timestamptz) returns void
+language sql
+as $$
+  update component_state s
+  set since = r.retracted_at
+  from (
+    select i.component_id, max(i.retracted_at) as retracted_at
+    from incident i
+    where i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null
+    group by i.component_id
+  ) r
+  where r.component_id = s.component_id
+    and engine.is_bad(s.state)
+    and s.since = warm_from
+    and r.retracted_at < warm_from
+    and not exists (
+      select from venuewatch.incident o
+      where o.component_id = s.component_id and o.opened_at > r.retracted_at and o.opened_at <= eve
+    )
+$$;

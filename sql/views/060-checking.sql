@@ -1,0 +1,52 @@
+-- For analysts who check what the engine decided: CHECKING.md says how.
+
+comment on schema analytics is 'What analysts may rely on. Times are UTC, units stand in names.';
+
+create function analytics.evidence(slug text, decision text default 'opening') returns jsonb
+language plpgsql stable
+as $$
+declare
+  at           timestamptz;
+  known_at     timestamptz;
+  of_component integer;
+  r            engine.rules;
+begin
+  if evidence.decision not in ('opening', 'escalation', 'closing', 'retraction') then
+    raise exception 'expected opening, escalation, closing or retraction; got %', evidence.decision;
+  end if;
+  select
+    i.component_id,
+    case evidence.decision
+      when 'escalation' then i.escalated_at
+      when 'closing' then i.closed_at
+      else i.opened_at
+    end,
+    case evidence.decision
+      when 'escalation' then i.escalated_at
+      when 'closing' then i.closed_at
+      when 'retraction' then case when i.retraction_evidence is not null then i.retracted_at end
+      else i.opened_at
+    end
+  into of_component, at, known_at
+  from incident i
+  where i.slug = evidence.slug;
+
+  r := engine.rules_at(known_at);
+  -- Nothing is decided without a sample; where there is none, they are no longer kept.
+  if not exists (
+    select from sample s
+    where s.component_id = of_component and s.ts > at - engine.longest_span(r) and s.ts <= at
+  ) then
+    return null;
+  end if;
+  return (
+    select e.evidence
+    from engine.evidence(array[of_component], at - engine.longest_span(r), at, known_at, r) e
+  );
+end;
+$$;
+
+comment on function analytics.evidence(text, text) is
+'The votes behind a decision on an incident (opening, escalation, closing, or retraction by the engine), recomputed from raw '
+'samples by the rules of that time and by what was known then. Equal to what stands on the incident, but for the probes'' '
+'builds, which are those of now. Null where that decision was not taken, or its samples are no longer kept.';

@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import t from "tap";
+import { type Db, sql } from "../server/db.js";
+import { packagedFile } from "../server/package.js";
+import { migratedDatabase } from "./database.js";
+import { type Mutant, mutants } from "./engine-mutants.js";
+import { play } from "./scenario-play.js";
+import { readScenarios, type Scenario } from "./scenario.js";
+
+void t.test("no clause of the rule book can be taken out", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const scenarios = await readScenarios();
+  const before = await definitions(pool);
+
+  for (const mutant of mutants) {
+    const { breaks, noticedBy } = mutant;
+    const definition = await definitionOf(mutant);
+    await pool.script(definition.replace(mutant.found, () => mutant.becomes));
+    for (const name of noticedBy) {
+      const scenario = scenarios.find(({ file }) => file === `${name}.txt`);
+      if (!scenario) throw new Error(`there is no scenario ${name}.txt`);
+      t.ok(
+        await goesOtherwise(pool, scenario, mutant),
+        `${name} notices it when ${breaks}`,
+      );
+    }
+    await pool.script(definition);
+  }
+
+  t.strictSame(await definitions(pool), before, "all is as it was");
+});
+
+/** The function in which a mutant stands, as it is in the file. */
+async function definitionOf({ breaks, file, found }: Mutant): Promise<string> {
+  const text = await readFile(packagedFile(`sql/${file}`), "utf8");
+  // between definitions there are empty lines, and within one none that the left margin follows
+  const definition = text
+    .split(/\n\n(?=\S)/)
+    .find((one) => one.includes(found) && /^create function/m.test(one));
+  const times = text.split(found).length - 1;
+  if (!definition || times !== 1)
+    throw new Error(
+      `expected sql/${file} to hold once, in a function, what the mutant "${breaks}" replaces, and it does ${times} times: ${found}`,
+    );
+  return definition.replace(/^create function/m, "create or replace function");
+}
+
+async function goesOtherwise(
+  db: Db,
+  scenario: Scenario,
+  { refusedBy }: Mutant,
+): Promise<boolean> {
+  try {
+    const seen = await play(db, scenario);
+    return !refusedBy && !isDeepStrictEqual(seen, scenario.expected);
+  } catch (error) {
+    const { constraint } = error as { constraint?: string };
+    if (refusedBy && constraint === refusedBy) return true;
+    throw error;
+  }
+}
+
+async function definitions(db: Db): Promise<string[]> {
+  const rows = await db.query<{ definition: string }>(sql`
+    select pg_get_functiondef(p.oid) as definition
+    from pg_proc p
+    where p.pronamespace in ('engine'::regnamespace, 'api'::regnamespace) and p.prokind = 'f'
+    order by p.oid
+  `);
+  return rows.map(({ definition }) => definition);
+}

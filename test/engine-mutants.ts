@@ -1,0 +1,700 @@
+/**
+ * The engine with one clause of the rule book taken out, or turned round: where, what stands there, what is put in its
+ * place, and the scenarios that must not go on as before.
+ */
+export interface Mutant {
+  /** What is wrong then. */
+  breaks: string;
+  /** Under `sql/`. */
+  file: string;
+  found: string;
+  becomes: string;
+  noticedBy: string[];
+  /** The table itself refuses what comes of it: the constraint that it violates. */
+  refusedBy?: string;
+}
+
+const withoutImpaired =
+  "and s.region_id <> all (array(select engine.impaired_regions(at, at)))";
+
+export const mutants: Mutant[] = [
+  // 1. Instants
+  {
+    breaks: "after an absence only the newest instant is decided",
+    file: "engine/010-rules.sql",
+    found:
+      "return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);",
+    becomes: "return query select newest_at, false;",
+    noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
+  },
+  {
+    breaks: "after a long absence only the newest instant is decided",
+    file: "engine/010-rules.sql",
+    found: "exists (select from spans s where s.span @> i.instant)",
+    becomes: "false",
+    noticedBy: ["1-engine-away-for-hours"],
+  },
+  {
+    breaks: "states last through a time that nobody decides",
+    file: "engine/080-tick.sql",
+    found: "if anew then",
+    becomes: "if false then",
+    noticedBy: ["1-states-begin-anew"],
+  },
+  {
+    breaks: "samples are seen before they are known",
+    file: "engine/030-region-verdicts.sql",
+    found: `      and s.ts <= known_at - s.received_after_s * interval '1 second'
+    group by`,
+    becomes: "    group by",
+    noticedBy: ["6-late-trouble"],
+  },
+
+  // 2. Typical latency
+  {
+    breaks: "what is typical holds from its boundary on",
+    file: "engine/020-typical-latency.sql",
+    found: "return date_bin('6 hours', at - interval '10 minutes', 'epoch')",
+    becomes: "return date_bin('6 hours', at, 'epoch')",
+    noticedBy: ["2-from-ten-past"],
+  },
+  {
+    breaks: "what is typical is reckoned twice a day",
+    file: "engine/020-typical-latency.sql",
+    found: "date_bin('6 hours'",
+    becomes: "date_bin('12 hours'",
+    noticedBy: ["2-from-ten-past"],
+  },
+  {
+    breaks: "what is typical is a mean",
+    file: "engine/020-typical-latency.sql",
+    found: "percentile_cont(0.5) within group (order by h.p50_us)",
+    becomes: "avg(h.p50_us)",
+    noticedBy: ["2-six-hours"],
+  },
+  {
+    breaks: "sockets are slow, too",
+    file: "engine/020-typical-latency.sql",
+    found: "c.kind = 'rest' and ",
+    becomes: "",
+    noticedBy: ["3-sockets-are-not-slow"],
+  },
+
+  // 3. What a region sees
+  {
+    breaks: "the window is the shorter of the two",
+    file: "engine/010-rules.sql",
+    found: "greatest(r.window_ms",
+    becomes: "least(r.window_ms",
+    noticedBy: ["3-slow-cadence"],
+  },
+  {
+    breaks: "votes have the shorter of the two ages",
+    file: "engine/010-rules.sql",
+    found: "greatest(r.vote_max_age_ms",
+    becomes: "least(r.vote_max_age_ms",
+    noticedBy: ["3-vote-age-of-a-slow-cadence"],
+  },
+  {
+    breaks: "votes have no age",
+    file: "engine/030-region-verdicts.sql",
+    found: "max(s.ts) > min(w.votes_from) as reporting",
+    becomes: "true as reporting",
+    noticedBy: ["3-vote-age"],
+  },
+  {
+    breaks: "a vote of exactly the greatest age counts",
+    file: "engine/030-region-verdicts.sql",
+    found: "max(s.ts) > min(w.votes_from)",
+    becomes: "max(s.ts) >= min(w.votes_from)",
+    noticedBy: ["3-vote-age"],
+  },
+  {
+    breaks: "one sample is a verdict",
+    file: "engine/030-region-verdicts.sql",
+    found: " or c.samples < r.min_samples",
+    becomes: "",
+    noticedBy: ["3-too-few-samples"],
+  },
+  {
+    breaks: "exactly the share of an outage is none",
+    file: "engine/030-region-verdicts.sql",
+    found: "c.failed >= c.samples * r.outage_bad_share",
+    becomes: "c.failed > c.samples * r.outage_bad_share",
+    noticedBy: ["3-a-half-is-an-outage"],
+  },
+  {
+    breaks: "exactly the share of a degraded component is none",
+    file: "engine/030-region-verdicts.sql",
+    found: "c.failed >= c.samples * r.degraded_bad_share",
+    becomes: "c.failed > c.samples * r.degraded_bad_share",
+    noticedBy: ["3-a-fifth-is-degraded"],
+  },
+  {
+    breaks: "nothing is slow",
+    file: "engine/030-region-verdicts.sql",
+    found:
+      "      when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'\n",
+    becomes: "",
+    noticedBy: ["3-slow-venue", "3-slow-limits"],
+  },
+  {
+    breaks: "half of them slow is not slow",
+    file: "engine/030-region-verdicts.sql",
+    found: "c.slow * 2 >= c.samples",
+    becomes: "c.slow * 2 > c.samples",
+    noticedBy: ["3-half-of-them-slow"],
+  },
+  {
+    breaks: "one slow sample is slow",
+    file: "engine/030-region-verdicts.sql",
+    found: "c.slow > 0 and c.slow * 2 >= c.samples - c.failed",
+    becomes: "c.slow > 0",
+    noticedBy: ["3-half-of-them-slow"],
+  },
+  {
+    breaks: "failed samples count as not slow",
+    file: "engine/030-region-verdicts.sql",
+    found: "c.samples - c.failed then",
+    becomes: "c.samples then",
+    noticedBy: ["3-slow-among-failed"],
+  },
+  {
+    breaks: "exactly the limit is not slow",
+    file: "engine/030-region-verdicts.sql",
+    found: "s.good and s.latency_us >= w.slow_from_us",
+    becomes: "s.good and s.latency_us > w.slow_from_us",
+    noticedBy: ["3-slow-limits"],
+  },
+  {
+    breaks: "slow by the multiple or by the floor",
+    file: "engine/020-typical-latency.sql",
+    found: "greatest(typical_us * r.slow_multiple",
+    becomes: "least(typical_us * r.slow_multiple",
+    noticedBy: ["3-slow-limits"],
+  },
+  {
+    breaks: "slow samples end a bad run",
+    file: "engine/030-region-verdicts.sql",
+    found:
+      "filter (where s.good and (s.latency_us >= w.slow_from_us) is not true)",
+    becomes: "filter (where s.good)",
+    noticedBy: ["3-slow-venue", "3-slow-among-failed"],
+  },
+  {
+    breaks: "good samples do not end a bad run",
+    file: "engine/030-region-verdicts.sql",
+    found: "s.ts > coalesce(c.newest_well_at, c.judged_from)",
+    becomes: "s.ts > c.judged_from",
+    noticedBy: ["6-scattered-errors", "6-three-in-a-row"],
+  },
+  {
+    breaks: "a region that fell silent goes on reporting",
+    file: "engine/030-region-verdicts.sql",
+    found: "where (s.reporting or s.samples > 0)",
+    becomes: "where false",
+    noticedBy: ["6-witnesses-fall-silent", "5-dead-regions-block-no-recovery"],
+  },
+  {
+    breaks: "a region's state is bad since the last instant",
+    file: "engine/030-region-verdicts.sql",
+    found: "then coalesce(k.bad_since, at) end",
+    becomes: "then at end",
+    noticedBy: ["4-one-block-after-another"],
+  },
+
+  // 4. Impaired regions
+  {
+    breaks: "no region is ever impaired",
+    file: "engine/080-tick.sql",
+    found: "  perform engine.keep_impairments(at, r);\n",
+    becomes: "",
+    noticedBy: ["4-only-region", "4-impaired-in-hindsight"],
+  },
+  {
+    breaks: "regions are impaired an instant too late",
+    file: "engine/080-tick.sql",
+    found: `  perform engine.keep_impairments(at, r);
+  perform engine.keep_component_states(at);`,
+    becomes: `  perform engine.keep_component_states(at);
+  perform engine.keep_impairments(at, r);`,
+    noticedBy: ["4-only-region"],
+  },
+  {
+    breaks: "an impaired region votes",
+    file: "engine/050-quorum.sql",
+    found: withoutImpaired,
+    becomes: "",
+    noticedBy: ["4-outage-beside-an-impaired-region", "4-only-region"],
+  },
+  {
+    breaks: "an impaired region says when an incident began",
+    file: "engine/070-incidents.sql",
+    found: `      ${withoutImpaired}
+      and engine.is_bad(s.state)
+      and s.bad_run >= r.opening_bad_run
+  )`,
+    becomes: `      and engine.is_bad(s.state)
+      and s.bad_run >= r.opening_bad_run
+  )`,
+    noticedBy: ["4-outage-beside-an-impaired-region"],
+  },
+  {
+    breaks: "what an impaired region sees is evidence that it is over",
+    file: "engine/070-incidents.sql",
+    found:
+      "and g.region_id <> all (array(select engine.impaired_regions(at, at)))",
+    becomes: "",
+    noticedBy: ["6-impaired-witness"],
+  },
+  {
+    breaks: "an outage that other regions see is one region's trouble",
+    file: "engine/040-impaired-regions.sql",
+    found: "o.venue = s.venue and o.region_id <> s.region_id",
+    becomes: "false",
+    noticedBy: ["4-outage-everywhere"],
+  },
+  {
+    breaks: "an impaired region is asked",
+    file: "engine/040-impaired-regions.sql",
+    found: "and o.bad and not o.impaired",
+    becomes: "and o.bad",
+    noticedBy: ["4-second-impaired-region"],
+  },
+  {
+    breaks: "what has long been bad is a sign of a bad network",
+    file: "engine/040-impaired-regions.sql",
+    found: "where s.freshly_bad",
+    becomes: "where s.bad",
+    noticedBy: ["4-one-block-after-another"],
+  },
+  {
+    breaks: "a venue half of which is freshly bad is not",
+    file: "engine/040-impaired-regions.sql",
+    found: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
+    becomes: "engine.ms(r.impaired_within_ms)) * 2 > count(*)",
+    noticedBy: ["4-half-of-a-venue"],
+  },
+  {
+    breaks: "a venue with one freshly bad component is",
+    file: "engine/040-impaired-regions.sql",
+    found: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
+    becomes: "engine.ms(r.impaired_within_ms)) > 0",
+    noticedBy: ["4-a-third-of-a-venue"],
+  },
+  {
+    breaks: "a venue half of which is bad is not",
+    file: "engine/040-impaired-regions.sql",
+    found: "count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*)",
+    becomes: "count(*) filter (where engine.is_bad(s.state)) * 2 > count(*)",
+    noticedBy: ["4-half-of-a-venue"],
+  },
+  {
+    breaks: "an impairment goes on while half of its venues are bad",
+    file: "engine/040-impaired-regions.sql",
+    found: "cardinality(i.venues) >= 2 * (",
+    becomes: "cardinality(i.venues) > 2 * (",
+    noticedBy: ["4-impaired-region"],
+  },
+  {
+    breaks: "an impairment never ends",
+    file: "engine/040-impaired-regions.sql",
+    found: "where i.ended_at is null\n    and",
+    becomes: "where false\n    and",
+    noticedBy: ["4-impaired-region", "6-impaired-witness"],
+  },
+  {
+    breaks: "an impairment starts when it is recognised",
+    file: "engine/040-impaired-regions.sql",
+    found: "min(a.fresh_since), at, array_agg",
+    becomes: "at, at, array_agg",
+    noticedBy: ["4-impaired-in-hindsight"],
+  },
+
+  // 5. What the quorum says
+  {
+    breaks: "a half is a majority",
+    file: "engine/050-quorum.sql",
+    found: "return (counted / 2 + 1)",
+    becomes: "return ((counted + 1) / 2)",
+    noticedBy: ["5-half-is-no-majority", "5-two-of-four"],
+  },
+  {
+    breaks: "it takes all of them",
+    file: "engine/050-quorum.sql",
+    found: "return (counted / 2 + 1)",
+    becomes: "return counted",
+    noticedBy: ["5-two-regions-of-three", "5-three-of-four"],
+  },
+  {
+    breaks: "one region is enough",
+    file: "engine/050-quorum.sql",
+    found: "return (counted / 2 + 1)",
+    becomes: "return (counted * 0 + 1)",
+    noticedBy: ["5-one-region-of-three", "5-one-region-flaps"],
+  },
+  {
+    breaks: "it takes a majority of the regions in the registry",
+    file: "engine/050-quorum.sql",
+    found: "count(s.state) as counted",
+    becomes: "(select count(*) from region g where g.published) as counted",
+    noticedBy: ["5-one-region-alone", "5-ties-at-two"],
+  },
+  {
+    breaks: "regions that do not report are counted",
+    file: "engine/050-quorum.sql",
+    found: "      and s.reporting\n",
+    becomes: "",
+    noticedBy: ["5-ties-at-two", "6-witnesses-fall-silent"],
+  },
+  {
+    breaks: "one that sees an outage makes the others' trouble one",
+    file: "engine/050-quorum.sql",
+    found: "when outage >= engine.quorum(counted) then 'outage'",
+    becomes: "when outage > 0 and bad >= engine.quorum(counted) then 'outage'",
+    noticedBy: ["5-degraded-and-outage"],
+  },
+  {
+    breaks: "an outage and a degraded component do not add up to trouble",
+    file: "engine/050-quorum.sql",
+    found: "when bad >= engine.quorum(counted) then 'degraded'",
+    becomes: "when bad - outage >= engine.quorum(counted) then 'degraded'",
+    noticedBy: ["5-degraded-and-outage"],
+  },
+  {
+    breaks: "health needs no witnesses",
+    file: "engine/050-quorum.sql",
+    found: "when operational + bad < engine.quorum(counted) then 'unknown'",
+    becomes: "when false then 'unknown'",
+    noticedBy: ["5-health-needs-witnesses"],
+  },
+  {
+    breaks: "a state begins anew when other regions report",
+    file: "engine/050-quorum.sql",
+    found: "since = case when k.state = v.state then k.since else at end",
+    becomes: "since = at",
+    noticedBy: ["6-hold-as-regions-leave"],
+  },
+  {
+    breaks: "a state is since the first one",
+    file: "engine/050-quorum.sql",
+    found: "since = case when k.state = v.state then k.since else at end",
+    becomes: "since = k.since",
+    noticedBy: ["6-relapse-within-the-hold"],
+  },
+  {
+    breaks: "a venue half of which is in outage is not",
+    file: "engine/050-quorum.sql",
+    found:
+      "count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown')",
+    becomes:
+      "count(*) filter (where s.state = 'outage') * 2 > count(*) filter (where s.state <> 'unknown')",
+    noticedBy: ["5-state-of-a-venue"],
+  },
+  {
+    breaks: "unknown components make a venue's outage harder",
+    file: "engine/050-quorum.sql",
+    found:
+      "count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown')",
+    becomes: "count(*) filter (where s.state = 'outage') * 2 >= count(*)",
+    noticedBy: ["5-state-of-a-venue"],
+  },
+  {
+    breaks: "one component in outage is a venue's outage",
+    file: "engine/050-quorum.sql",
+    found:
+      "count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown')",
+    becomes: "count(*) filter (where s.state = 'outage') > 0",
+    noticedBy: ["5-state-of-a-venue"],
+  },
+  {
+    breaks: "half of the venues in outage is no outage",
+    file: "views/020-states.sql",
+    found: "when outage * 2 >= known then 'outage'",
+    becomes: "when outage * 2 > known then 'outage'",
+    noticedBy: ["5-state-of-a-venue"],
+  },
+
+  // 6. Retraction
+  {
+    breaks: "nothing is retracted",
+    file: "engine/080-tick.sql",
+    found: "retracted := engine.retract_incidents(at, r)",
+    becomes: "retracted := '{}'",
+    noticedBy: ["6-opens-anew-after-retraction", "6-silent-regions-were-well"],
+  },
+  {
+    breaks: "what is learnt in hindsight is not looked at",
+    file: "engine/060-evidence.sql",
+    found: "engine.region_verdicts(of_components, since, at, known_at, r)",
+    becomes: "engine.region_verdicts(of_components, since, at, at, r)",
+    noticedBy: ["6-opens-anew-after-retraction", "6-silent-regions-were-well"],
+  },
+  {
+    breaks: "impairments recognised later are not looked at",
+    file: "engine/060-evidence.sql",
+    found: "engine.impaired_regions(at, known_at)",
+    becomes: "engine.impaired_regions(at, at)",
+    noticedBy: ["4-impaired-in-hindsight"],
+  },
+  {
+    breaks: "an opening is backed without runs",
+    file: "engine/060-evidence.sql",
+    found: " and e.bad_run >= r.opening_bad_run",
+    becomes: "",
+    noticedBy: ["6-opens-anew-after-retraction"],
+  },
+  {
+    breaks: "openings are judged anew at every instant",
+    file: "engine/070-incidents.sql",
+    found: "date_bin(engine.ms(r.retraction_every_ms), at, 'epoch') <> at",
+    becomes: "false",
+    noticedBy: ["6-late-samples-retract"],
+  },
+  {
+    breaks: "what is closed is not retracted",
+    file: "engine/070-incidents.sql",
+    found: "and i.opened_at = j.opened_at and i.retracted_at is null",
+    becomes:
+      "and i.opened_at = j.opened_at and i.retracted_at is null and i.closed_at is null",
+    noticedBy: ["6-retraction-has-an-end"],
+  },
+  {
+    breaks: "alerts of a retracted incident are not dropped",
+    file: "engine/070-incidents.sql",
+    found: "where e.incident_id = u.incident_id and e.dispatched_at is null",
+    becomes: "where false",
+    noticedBy: ["6-opens-anew-after-retraction"],
+  },
+  {
+    breaks: "alerts that have left are dropped",
+    file: "engine/070-incidents.sql",
+    found: "where e.incident_id = u.incident_id and e.dispatched_at is null",
+    becomes: "where e.incident_id = u.incident_id",
+    noticedBy: ["6-alert-that-has-left"],
+  },
+  {
+    breaks: "what is retracted opens anew only at the next instant",
+    file: "engine/080-tick.sql",
+    found: `  retracted := engine.retract_incidents(at, r);
+  closed := engine.close_incidents(at, r);
+  escalated := engine.follow_open_incidents(at, r);
+  opened := engine.open_incidents(at, r);`,
+    becomes: `  opened := engine.open_incidents(at, r);
+  escalated := engine.follow_open_incidents(at, r);
+  closed := engine.close_incidents(at, r);
+  retracted := engine.retract_incidents(at, r);`,
+    noticedBy: ["6-opens-anew-after-retraction"],
+  },
+
+  // 6. Closing
+  {
+    breaks: "closing needs no hold",
+    file: "engine/070-incidents.sql",
+    found:
+      "      and s.since <= at - engine.ms(case when i.flapping then r.flap_hold_ms else r.recovery_hold_ms end)\n",
+    becomes: "",
+    noticedBy: ["6-relapse-within-the-hold"],
+  },
+  {
+    breaks: "what is unknown closes",
+    file: "engine/070-incidents.sql",
+    found: "s.state = 'operational'\n      and s.since",
+    becomes: "not engine.is_bad(s.state)\n      and s.since",
+    noticedBy: ["6-unknown-is-not-well"],
+  },
+  {
+    breaks: "closing needs no witness",
+    file: "engine/070-incidents.sql",
+    found: "      and engine.seen_to_end(i.component_id, i.evidence, at)\n",
+    becomes: "",
+    noticedBy: ["6-witnesses-fall-silent"],
+  },
+  {
+    breaks: "who saw it escalate is no witness",
+    file: "engine/070-incidents.sql",
+    found: "coalesce(evidence -> 'escalation' -> 'votes', '[]')",
+    becomes: "'[]'",
+    noticedBy: ["6-witness-of-the-escalation"],
+  },
+  {
+    breaks: "who saw it open is no witness",
+    file: "engine/070-incidents.sql",
+    found: "(evidence -> 'opening' -> 'votes') ||",
+    becomes: "'[]' ||",
+    noticedBy: ["6-witnesses-of-the-opening"],
+  },
+  {
+    breaks: "without a witness in the registry an incident stays open for ever",
+    file: "engine/070-incidents.sql",
+    found: ") is not false",
+    becomes: ") is true",
+    noticedBy: ["6-witnesses-leave-the-registry"],
+  },
+  {
+    breaks: "what is no longer watched stays open",
+    file: "engine/070-incidents.sql",
+    found: "where not (c.published and v.published)\n    or (",
+    becomes: "where false\n    or (",
+    noticedBy: ["6-no-longer-watched"],
+  },
+  {
+    breaks: "what is no longer watched keeps its state",
+    file: "engine/080-tick.sql",
+    found: "  perform engine.forget_unwatched();\n",
+    becomes: "",
+    noticedBy: ["6-no-longer-watched"],
+  },
+
+  // 6. Following
+  {
+    breaks: "severity never falls",
+    file: "engine/070-incidents.sql",
+    found: "set last_bad_at = at, severity = s.state",
+    becomes: "set last_bad_at = at, severity = greatest(i.severity, s.state)",
+    noticedBy: ["6-relapse-within-the-hold", "6-recovery-of-the-majority"],
+  },
+  {
+    breaks: "the peak is not kept",
+    file: "engine/070-incidents.sql",
+    found: "set last_bad_at = at, severity = s.state",
+    becomes:
+      "set last_bad_at = at, severity = s.state, peak_severity = s.state",
+    noticedBy: ["6-recovery-of-the-majority"],
+  },
+  {
+    breaks: "it escalates with every relapse",
+    file: "engine/070-incidents.sql",
+    found: "i.last_bad_at = at and i.severity > i.peak_severity",
+    becomes: "i.last_bad_at = at and i.severity = 'outage'",
+    noticedBy: ["6-relapse-within-the-hold", "6-opens-as-an-outage"],
+    refusedBy: "alert_event_incident_id_kind_key",
+  },
+
+  // 6. Opening
+  {
+    breaks: "an incident starts with the first region's trouble",
+    file: "engine/070-incidents.sql",
+    found: "where u.place = u.quorum",
+    becomes: "where u.place = 1",
+    noticedBy: ["6-old-local-trouble", "6-each-has-its-run"],
+  },
+  {
+    breaks: "regions without a run say when an incident began",
+    file: "engine/070-incidents.sql",
+    found: `      and s.bad_run >= r.opening_bad_run
+  )`,
+    becomes: "  )",
+    noticedBy: ["6-short-run-dates-nothing"],
+  },
+  {
+    breaks: "an incident starts within the window",
+    file: "engine/070-incidents.sql",
+    found: "b.ts > coalesce(last_well.ts, at - interval '7 days')",
+    becomes: "b.ts > greatest(last_well.ts, at - engine.ms(r.window_ms))",
+    noticedBy: ["5-ties-at-two"],
+  },
+  {
+    breaks: "samples that nobody knows yet say when an incident began",
+    file: "engine/070-incidents.sql",
+    found:
+      "        and g.ts <= at - g.received_after_s * interval '1 second'\n",
+    becomes: "",
+    noticedBy: ["6-opens-anew-after-retraction"],
+  },
+  {
+    breaks: "a second incident opens while one is open",
+    file: "engine/070-incidents.sql",
+    found:
+      "and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)",
+    becomes: "",
+    noticedBy: ["6-recovery-of-the-majority"],
+    refusedBy: "incident_open",
+  },
+  {
+    breaks: "retracted incidents count as flapping",
+    file: "engine/070-incidents.sql",
+    found:
+      "i.component_id = c.component_id and i.retracted_at is null\n          and i.opened_at",
+    becomes: "i.component_id = c.component_id\n          and i.opened_at",
+    noticedBy: ["6-retracted-ones-do-not-flap"],
+  },
+  {
+    breaks: "exactly an hour is within the hour",
+    file: "engine/070-incidents.sql",
+    found: "i.opened_at > at - engine.ms(r.flap_within_ms)",
+    becomes: "i.opened_at >= at - engine.ms(r.flap_within_ms)",
+    noticedBy: ["6-flapping-within-the-hour"],
+  },
+
+  // 6. Names
+  {
+    breaks: "incidents are named after the day on which they opened",
+    file: "engine/070-incidents.sql",
+    found: "engine.slug_base(v.venue, n.started_at,",
+    becomes: "engine.slug_base(v.venue, at,",
+    noticedBy: ["6-name-of-the-day-it-started"],
+  },
+  {
+    breaks: "days are Tokyo's",
+    file: "engine/070-incidents.sql",
+    found: "to_char(started_at at time zone 'UTC'",
+    becomes: "to_char(started_at at time zone 'Asia/Tokyo'",
+    noticedBy: ["6-name-of-the-day-it-started"],
+  },
+  {
+    breaks: "names have no numbers",
+    file: "engine/070-incidents.sql",
+    found: "case when n.nth > 1 then '-' || n.nth else '' end",
+    becomes: "''",
+    noticedBy: ["6-second-of-the-day", "6-venue-at-once"],
+    refusedBy: "incident_slug_key",
+  },
+  {
+    breaks: "names of retracted incidents are given again",
+    file: "engine/070-incidents.sql",
+    found: "    where i.started_at >= (",
+    becomes: "    where i.retracted_at is null and i.started_at >= (",
+    noticedBy: ["6-opens-anew-after-retraction"],
+    refusedBy: "incident_slug_key",
+  },
+  {
+    breaks: "numbered names are not recognised",
+    file: "engine/070-incidents.sql",
+    found: "regexp_replace(i.slug, '(degraded|outage)-[0-9]+$', '\\1')",
+    becomes: "i.slug",
+    noticedBy: ["6-flapping-within-the-hour"],
+    refusedBy: "incident_slug_key",
+  },
+  {
+    breaks: "those of one instant are numbered by component first",
+    file: "engine/070-incidents.sql",
+    found: "order by s.started_at, s.component)",
+    becomes: "order by s.component, s.started_at)",
+    noticedBy: ["6-numbered-by-start"],
+  },
+  {
+    breaks: "those of one instant and start are numbered backwards",
+    file: "engine/070-incidents.sql",
+    found: "order by s.started_at, s.component)",
+    becomes: "order by s.started_at, s.component desc)",
+    noticedBy: ["6-flapping-within-the-hour"],
+  },
+
+  // 6. Alerts
+  {
+    breaks: "an escalation tells nobody",
+    file: "engine/070-incidents.sql",
+    found: "select unnest(escalated), 'escalated', 2",
+    becomes: "select unnest(escalated), 'escalated', 2 where false",
+    noticedBy: ["6-recovery-of-the-majority"],
+  },
+  {
+    breaks:
+      "whoever was told of an outage is told of the end of something less",
+    file: "engine/070-incidents.sql",
+    found: "case m.kind when 'closed' then i.peak_severity else i.severity end",
+    becomes: "i.severity",
+    noticedBy: ["6-recovery-of-the-majority"],
+  },
+];

@@ -1,0 +1,208 @@
+/** What an operator does about a false incident. */
+import t, { type Test } from "tap";
+import { type Db, type Pool, sql } from "../server/db.js";
+import { type Retracted, retractIncident } from "../server/engine/retract.js";
+import { serve } from "./api.js";
+import { migratedDatabase } from "./database.js";
+import { decideThrough, forget, measured } from "./fleet.js";
+import { runCli } from "./run-script.js";
+import { until } from "./until.js";
+
+void t.test("venuewatch incident retract", async (t) => {
+  const { pool, registry, url } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const now = Date.now();
+  const ago = (seconds: number) => new Date(now - seconds * 1000);
+
+  /** Two regions see Kraken's ticker fail for a while. */
+  async function failing(from: Date, to: Date): Promise<void> {
+    const ticker = { venue: "kraken", component: "rest:ticker" };
+    const regions = ["eu-central", "us-east"];
+    await measured(pool, { ...ticker, from, to, regions, fault: "timeout" });
+  }
+  async function begin(): Promise<string> {
+    await forget(pool);
+    await measured(pool, { from: ago(300), to: ago(0) });
+    await failing(ago(240), ago(150));
+    await decideThrough(pool, ago(250), ago(200));
+    const [only, ...others] = await slugs(pool);
+    t.same(others, []);
+    return only!;
+  }
+  function retract(t: Test, slug: string, ...more: string[]) {
+    return cli(t, url, ["incident", "retract", slug, ...more]);
+  }
+
+  await t.test("an open one is gone, and opens not again", async (t) => {
+    const slug = await begin();
+    await pool.query(
+      sql`update alert_event set dispatched_at = now() where kind = 'opened'`,
+    );
+    const { code, output } = await retract(
+      t,
+      slug,
+      "--reason",
+      " our proof of a good answer was wrong ",
+    );
+    t.equal(code, 0, output);
+    t.equal(
+      output,
+      [
+        `retracted ${slug}`,
+        "alerts that had left already: opened",
+        "alerts dropped: escalated",
+        "rest:ticker of kraken is measured as outage still; no new incident opens for it while that lasts",
+        "",
+      ].join("\n"),
+    );
+    const [kept] = await pool.query(
+      sql`select retraction_reason as reason, closed_at from incident`,
+    );
+    t.strictSame(kept, {
+      reason: "our proof of a good answer was wrong",
+      closed_at: null,
+    });
+
+    await decideThrough(pool, ago(198), ago(170));
+    t.strictSame(await slugs(pool), [slug], "it is bad still, and that is all");
+    t.equal((await api.ask(`/v1/incidents/${slug}`)).status, 404);
+    for (const path of ["/v1/status", "/v1/incidents", "/v1/targets/kraken"])
+      t.notMatch((await api.ask(path)).text, slug, path);
+    t.match((await api.ask("/v1/targets/kraken")).body, {
+      state: "degraded",
+      summary: { incidents: 0 },
+      incidentPatterns: [],
+    });
+    const [waiting] = await pool.query<{ n: number }>(
+      sql`select count(*) as n from alert_event where dispatched_at is null and dropped_at is null`,
+    );
+    t.equal(waiting!.n, 0);
+  });
+
+  await t.test("what is bad after it was well is a new one", async (t) => {
+    const before = await slugs(pool);
+    await failing(ago(60), ago(0));
+    await decideThrough(pool, ago(168), ago(30));
+    t.strictSame(await slugs(pool), [...before, `${before[0]}-2`]);
+  });
+
+  await t.test("a closed one, too", async (t) => {
+    const slug = await begin();
+    await decideThrough(pool, ago(198), ago(20));
+    t.match((await api.ask(`/v1/incidents/${slug}`)).body, {
+      incident: { status: "closed" },
+    });
+    const { code, output } = await retract(t, slug, "--reason", "a drill");
+    t.equal(code, 0, output);
+    t.equal(
+      output,
+      [
+        `retracted ${slug}`,
+        "alerts that had left already: none",
+        "alerts dropped: opened, escalated, closed",
+        "",
+      ].join("\n"),
+    );
+    await decideThrough(pool, ago(18), ago(16));
+    t.equal((await api.ask(`/v1/incidents/${slug}`)).status, 404);
+    t.match((await api.ask("/v1/incidents?status=all")).body, {
+      incidents: [],
+    });
+
+    const again = await retract(t, slug, "--reason", "once more");
+    t.equal(again.code, 2);
+    t.match(
+      again.output,
+      new RegExp(
+        `^venuewatch: ${slug} was retracted already, at \\d{4}-\\S+Z: a drill\\n$`,
+      ),
+    );
+    const [kept] = await pool.query(
+      sql`select retraction_reason as reason from incident`,
+    );
+    t.match(kept, { reason: "a drill" });
+  });
+
+  await t.test("a tick that is under way is waited for", async (t) => {
+    const slug = await begin();
+    let retracting: Promise<Retracted> | undefined;
+    await pool.transaction(async (tx) => {
+      // as a tick does
+      await tx.query(sql`select from engine_clock for update`);
+      retracting = retractIncident(pool, slug, "it raced");
+      await until(() => isWaitedFor(tx));
+      await tx.query(sql`
+        insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
+        select incident_id, 'closed', 'outage', now(), now(), false from incident
+      `);
+    });
+    t.strictSame((await retracting)!.dropped, [
+      "opened",
+      "escalated",
+      "closed",
+    ]);
+  });
+
+  await t.test("a mistake is told in a sentence", async (t) => {
+    const slug = await begin();
+    const mistakes: [string[], RegExp][] = [
+      [
+        ["retract", slug.replace("rest", "ws"), "--reason", "x"],
+        new RegExp(
+          `there is no incident "kraken-\\S+-ws-degraded"; of that venue and day there are ${slug}$`,
+        ),
+      ],
+      [
+        ["retract", "kraken", "--reason", "x"],
+        /there is no incident "kraken"; a slug looks like kraken-2026-01-31-rest-outage, and \/v1\/incidents lists them$/,
+      ],
+      [
+        ["retract", "okx-2020-01-01-rest-outage", "--reason", "x"],
+        /there is no incident "okx-2020-01-01-rest-outage"; a slug looks like/,
+      ],
+      [["retract", slug], /--reason is missing/],
+      [
+        ["retract", slug, "--reason", " "],
+        /--reason: expected a sentence of 1 to 500 characters .*, got an empty one$/,
+      ],
+      [
+        ["retract", slug, "--reason", "x".repeat(501)],
+        /--reason: expected .*, got one of 501$/,
+      ],
+      [["retract"], /incident takes retract SLUG besides options, got retract/],
+      [["close", slug], /incident takes retract SLUG besides options/],
+    ];
+    for (const [args, said] of mistakes) {
+      const { code, output } = await cli(t, url, ["incident", ...args]);
+      t.equal(code, 2, args.join(" ").slice(0, 80));
+      t.match(output.trimEnd(), said);
+      t.notMatch(output, /^ +at /m, "no stack");
+    }
+    const [left] = await pool.query<{ n: number }>(
+      sql`select count(*) as n from incident where retracted_at is null`,
+    );
+    t.equal(left!.n, 1, "nothing was retracted");
+  });
+});
+
+/** On the embedded database a transaction has the only backend, so that all others wait anyway. */
+async function isWaitedFor(tx: Db): Promise<boolean> {
+  const [row] = await tx.query<{ waited: boolean }>(sql`
+    select is_embedded() or exists (
+      select from pg_locks where transactionid = pg_current_xact_id()::xid and not granted
+    ) as waited
+  `);
+  return row!.waited;
+}
+
+async function slugs(pool: Pool): Promise<string[]> {
+  const rows = await pool.query<{ slug: string }>(
+    sql`select slug from incident order by incident_id`,
+  );
+  return rows.map(({ slug }) => slug);
+}
+
+async function cli(t: Test, url: string, args: string[]) {
+  const script = runCli(t, args, { DATABASE_URL: url });
+  return { code: await script.ended, output: script.output() };
+}

@@ -1,0 +1,162 @@
+/**
+ * Typical trouble that takes more than a failing venue, on the whole way with its real pieces: slow answers, a rate limit,
+ * flapping, and a region whose own network fails.
+ */
+import t, { type Test } from "tap";
+import { sql } from "../server/db.js";
+import {
+  allOperational,
+  readBoard,
+  readEvidence,
+  readIncidents,
+  readSights,
+  type Incident,
+} from "./board.js";
+import { until } from "./until.js";
+import { componentsOf, startWay, type Way } from "./way.js";
+
+const region = "us-east";
+
+void t.test("typical trouble", async (t) => {
+  const way = await startWay(t, "bitget");
+  await soon(async () => allOperational(await readBoard(way.url)));
+  // they share the first spell of what flaps, to save time
+  way.world.fault({
+    kind: "slow",
+    latencyMs: 450,
+    venue: "bitget",
+    component: "rest:*",
+  });
+  way.world.fault({
+    kind: "limited",
+    venue: "gate",
+    component: "rest:*",
+    regions: [region],
+  });
+  await t.test("slow", (t) => slowIsDegraded(t, way));
+  await t.test("rate limit in one region", (t) => limitedIsLeftAlone(t, way));
+  await t.test("flapping", (t) => thirdOpeningFlaps(t, way));
+  await t.test("impaired region", (t) => impairedHasNoVotes(t, way));
+});
+
+async function slowIsDegraded(t: Test, way: Way) {
+  const wanted = componentsOf(way.registry, "bitget", "rest:*").sort();
+  await soon(async () => (await openOf(way)).length >= wanted.length);
+  const incidents = await openOf(way);
+  t.same(incidents.map(nameOf).sort(), wanted);
+  for (const { slug } of incidents) {
+    const { quorum, votes } = (await readEvidence(way.url, slug)).opening;
+    const slowIn = votes.filter(({ vote }) => vote === "degraded");
+    t.ok(slowIn.length >= quorum, slug);
+    for (const { region, samples, slow, bad, p50Ms, ...vote } of slowIn) {
+      const what = `${slug}, ${region}: ${slow} slow, ${bad} bad of ${samples}`;
+      t.ok(slow > bad && slow * 2 >= samples - bad, what);
+      t.ok(p50Ms! > 200, `${slug}, ${region}: ${p50Ms} ms`);
+      t.equal(vote.typicalP50Ms, 5);
+    }
+  }
+}
+
+/** The probe asks no more than the venue allows: too little to go by, and no fault of the venue's. */
+async function limitedIsLeftAlone(t: Test, way: Way) {
+  await soon(async () => {
+    const sights = await readSights(way.url, "gate", region);
+    return sights
+      .filter(({ component }) => component.startsWith("rest:"))
+      .every(({ regionState }) => regionState === "unknown");
+  });
+  await way.engine.ticks(4);
+  const { venues } = await readBoard(way.url);
+  t.match(
+    venues.find(({ id }) => id === "gate"),
+    { state: "operational", activeIncidents: 0 },
+  );
+}
+
+async function thirdOpeningFlaps(t: Test, way: Way) {
+  const { world } = way;
+  const fails = () =>
+    world.fault({ kind: "status", venue: "gemini", component: "rest:ticker" });
+  const open = async () => (await openOf(way)).filter(isTicker);
+  for (const time of [1, 2, 3]) {
+    fails();
+    await soon(async () => (await open()).length === 1);
+    await world.clear();
+    if (time < 3) await soon(async () => (await open()).length === 0);
+  }
+  const [third] = await open();
+  await soon(async () => (await tickerState(way)) === "operational");
+  fails();
+  await soon(async () => (await tickerState(way)) !== "operational");
+  t.same(
+    (await open()).map(({ slug }) => slug),
+    [third!.slug],
+    "a relapse extends it",
+  );
+  await world.clear();
+  await soon(async () => (await open()).length === 0);
+  const rows = await way.pool.query<{ flapping: boolean }>(sql`
+    select flapping from incident join component using (component_id) join venue using (venue_id)
+    where venue = 'gemini' order by opened_at
+  `);
+  t.same(
+    rows.map(({ flapping }) => flapping),
+    [false, false, true],
+  );
+}
+
+async function impairedHasNoVotes(t: Test, way: Way) {
+  const { world, pool, url, engine } = way;
+  await soon(async () => allOperational(await readBoard(url)));
+  const before = await readIncidents(url);
+  const fails = { venue: "*", regions: [region] };
+  world.fault({ ...fails, component: "rest:*", kind: "timeout" });
+  world.fault({ ...fails, component: "ws:conn", kind: "dead-socket" });
+  const impairments = () =>
+    pool.query<{ region: string; endedAt: Date | null; venues: number }>(sql`
+      select region, ended_at as "endedAt", cardinality(venues) as venues
+      from impairment join region using (region_id)
+    `);
+  await soon(async () => (await impairments()).length > 0);
+  await engine.ticks(8);
+  const [impaired, ...others] = await impairments();
+  t.match(impaired, { region, endedAt: null });
+  t.ok(impaired!.venues > 7, `recognised by ${impaired!.venues} venues`);
+  t.same(others, []);
+  t.ok(allOperational(await readBoard(url)), "no venue is to blame");
+
+  await world.clear();
+  await soon(async () => (await impairments())[0]!.endedAt !== null);
+  await engine.ticks(4);
+  t.equal((await impairments()).length, 1);
+  t.same(
+    (await readIncidents(url)).map(({ slug }) => slug),
+    before.map(({ slug }) => slug),
+    "and nothing opened",
+  );
+}
+
+async function openOf({ url }: Way): Promise<Incident[]> {
+  return (await readIncidents(url)).filter(({ status }) => status === "open");
+}
+
+function nameOf({ venue, component }: Incident): string {
+  return `${venue} ${component}`;
+}
+
+function isTicker(incident: Incident): boolean {
+  return nameOf(incident) === "gemini rest:ticker";
+}
+
+async function tickerState({ pool }: Way): Promise<string> {
+  const [row] = await pool.query<{ state: string }>(sql`
+    select s.state
+    from component_state s join component c using (component_id) join venue v using (venue_id)
+    where v.venue = 'gemini' and c.component = 'rest:ticker'
+  `);
+  return row!.state;
+}
+
+function soon(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, 60_000, 100);
+}
