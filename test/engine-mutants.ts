@@ -22,9 +22,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "after an absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found:
-      "return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);",
-    becomes: "return query select newest_at, false;",
+    found: `      select i.instant, i.instant = first_at and next_at < reach_at
+      from generate_series(first_at, newest_at, step) i (instant);`,
+    becomes: "      select newest_at, false;",
     noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
   },
   {
