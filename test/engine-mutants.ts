@@ -255,17 +255,27 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-outage-everywhere"],
   },
   {
-    breaks: "an impaired region is asked",
+    breaks: "an impaired region is not asked whether it sees the same",
     file: "engine/040-impaired-regions.sql",
-    found: "and o.bad and not o.impaired",
-    becomes: "and o.bad",
-    noticedBy: ["4-second-impaired-region"],
+    found: "o.region_id <> s.region_id and o.bad",
+    becomes:
+      "o.region_id <> s.region_id and o.bad and o.region_id <> all (array(select engine.impaired_regions(at, at)))",
+    noticedBy: ["4-outage-in-a-cascade"],
+  },
+  {
+    breaks: "an impairment goes on although another region sees the same",
+    file: "engine/040-impaired-regions.sql",
+    found: `from engine.venues_bad_alone(at, r) a
+      where a.region_id = i.region_id`,
+    becomes: `from engine.venues_by_region(at, r) a
+      where a.bad and a.region_id = i.region_id`,
+    noticedBy: ["4-outage-in-a-cascade"],
   },
   {
     breaks: "what has long been bad is a sign of a bad network",
     file: "engine/040-impaired-regions.sql",
-    found: "where s.freshly_bad",
-    becomes: "where s.bad",
+    found: "\n    and a.freshly_bad",
+    becomes: "",
     noticedBy: ["4-one-block-after-another"],
   },
   {

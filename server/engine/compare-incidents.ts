@@ -40,8 +40,8 @@ export interface Line {
 }
 
 /**
- * Those that opened at the same instant are the same one, then those that were open together for longest, one by one. What is
- * left has no counterpart.
+ * Of those that were open together, the ones that opened nearest to each other are the same one. What is left has no
+ * counterpart: where two were recorded and the replay has one, the second.
  *
  * @param endsAt of the period: what is open then lasts until then
  * @returns lines in the order of their beginning
@@ -54,7 +54,7 @@ export function compareIncidents(
   const lines: Line[] = [];
   const left = { recorded: new Set(recorded), replayed: new Set(replayed) };
 
-  for (const [one, other] of byLikeness(recorded, replayed, endsAt)) {
+  for (const [one, other] of byNearness(recorded, replayed, endsAt)) {
     if (!left.recorded.has(one) || !left.replayed.has(other)) continue;
     left.recorded.delete(one);
     left.replayed.delete(other);
@@ -83,25 +83,20 @@ function alone(verdict: Line["verdict"], within: string[]): Line {
   return { verdict, recorded: null, replayed: null, differences: [], within };
 }
 
-function byLikeness(
+function byNearness(
   recorded: readonly Incident[],
   replayed: readonly Incident[],
   endsAt: Date,
 ): [Incident, Incident][] {
+  const apartMs = ([one, other]: [Incident, Incident]) =>
+    Math.abs(+one.openedAt - +other.openedAt);
   return recorded
     .flatMap((one) =>
       replayed
-        .filter((other) => together(one, other, endsAt) !== null)
-        .map((other) => ({
-          pair: [one, other] as [Incident, Incident],
-          likeness:
-            +one.openedAt === +other.openedAt
-              ? Infinity
-              : together(one, other, endsAt)!,
-        })),
+        .filter((other) => wereTogether(one, other, endsAt))
+        .map((other): [Incident, Incident] => [one, other]),
     )
-    .sort((a, b) => (a.likeness === b.likeness ? 0 : b.likeness - a.likeness))
-    .map(({ pair }) => pair);
+    .sort((a, b) => apartMs(a) - apartMs(b));
 }
 
 function slugsAround(
@@ -110,17 +105,17 @@ function slugsAround(
   endsAt: Date,
 ): string[] {
   return others
-    .filter((other) => together(one, other, endsAt) !== null)
+    .filter((other) => wereTogether(one, other, endsAt))
     .map(({ slug }) => slug);
 }
 
-/** For how many milliseconds both were open; null when never, or when they are of different components. */
-function together(one: Incident, other: Incident, endsAt: Date): number | null {
-  if (one.venue !== other.venue || one.component !== other.component)
-    return null;
-  const from = Math.max(+one.openedAt, +other.openedAt);
-  const to = Math.min(+endOf(one, endsAt), +endOf(other, endsAt));
-  return from <= to ? to - from : null;
+function wereTogether(one: Incident, other: Incident, endsAt: Date): boolean {
+  return (
+    one.venue === other.venue &&
+    one.component === other.component &&
+    one.openedAt <= endOf(other, endsAt) &&
+    other.openedAt <= endOf(one, endsAt)
+  );
 }
 
 export function endOf({ closedAt, retractedAt }: Incident, endsAt: Date): Date {

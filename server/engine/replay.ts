@@ -250,7 +250,10 @@ async function load(
   after: Date,
   upTo: Date,
 ): Promise<void> {
-  await scratch.within((tx) => tx.script("truncate sample"));
+  // named in full: emptying the wrong one would be the end of the recorded samples
+  await scratch.within((tx) =>
+    tx.query(sql`truncate ${sql.ident(scratch.name, "sample")}`),
+  );
   await paced(components, { items: 4 }, signal, (some) =>
     scratch.within(async (tx) => {
       await tx.file("replay_load", [some, after, upTo]);

@@ -4,6 +4,7 @@ import { type Db, type Pool, sql } from "../db.js";
 import { UserError } from "../user-error.js";
 
 export interface Scratch {
+  name: string;
   /**
    * Runs `work` in a transaction that finds the tables of the scratch schema first. It should be short: on the embedded
    * database all others wait meanwhile.
@@ -33,6 +34,7 @@ export async function makeScratch(pool: Pool): Promise<Scratch> {
   await create(pool, name);
 
   return {
+    name,
     within: (work) =>
       pool.transaction(async (tx) => {
         // A schema that is gone is passed over in a search path, and the real tables would be found. So this comes first: it

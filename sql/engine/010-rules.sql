@@ -40,7 +40,6 @@ as $$
     from (select * from rules_in_force f where f.holds_from <= at order by f.holds_from desc limit 1) f
     where f.version = keep_rules.version and f.rules = to_jsonb(r)
   )
-  on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules
 $$;
 
 -- The rules by which an instant was decided.
@@ -102,7 +101,8 @@ declare
 begin
   if ticked_at is null then
     return query select newest_at, false;
-  elsif newest_at - ticked_at <= interval '5 minutes' then
+  elsif newest_at - ticked_at <= looks_back then
+    -- nothing to be left out
     return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);
   else
     return query

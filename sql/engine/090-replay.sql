@@ -2,13 +2,15 @@
 -- scratch schema that comes first in the search path, so the functions above find them without knowing of it. What is
 -- meant to be the recorded one is named `venuewatch.…` here.
 
--- Every table that the engine writes, empty; a test compares this list with what the functions above write. And the samples, which
--- are copied an hour at a time: a window read from compressed chunks costs as much as reading them whole, at every instant.
+-- Every table that the engine writes, empty; a test compares this list with what the functions above write. And the samples,
+-- copied an hour at a time: from the hypertable an instant takes up to twice as long, and three times where it is
+-- compressed, most of it planning.
+--
+-- Made from a text: when plpgsql makes a table by a statement that it has kept from the last time, the embedded database crashes.
 create function engine.make_replay_tables() returns void
 language plpgsql
 as $$
 begin
-  -- as text: the embedded TimescaleDB crashes when it makes tables a second time by the statement that plpgsql has kept
   execute $tables$
     create unlogged table engine_clock (like venuewatch.engine_clock including all);
     create unlogged table region_state (like venuewatch.region_state including all) with (fillfactor = 50);
@@ -165,7 +167,7 @@ create function engine.recall_retractions(warm_from timestamptz, eve timestamptz
 language sql
 as $$
   update component_state s
-  set since = r.retracted_at
+  set since = r.retracted_at, bad_since = r.retracted_at
   from (
     select i.component_id, max(i.retracted_at) as retracted_at
     from incident i
