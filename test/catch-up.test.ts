@@ -160,20 +160,21 @@ void t.test("a pause", async (t) => {
       select s.state from api.component_state s join component c using (component_id) join venue v on v.venue_id = c.venue_id
       where v.venue = 'kraken' and c.component = 'rest:ticker'
     `);
+    const asCore = { rules: quick, now: null };
     await measured(pool, { ...ticker, from: ago(20 * minuteMs), to: ago(0) });
     await tick(pool, ago(19 * minuteMs), { rules: quick });
-    for await (const one of decideUpTo(pool, ago(6 * minuteMs), {
-      rules: quick,
-    })) {
+    for await (const one of decideUpTo(pool, ago(6 * minuteMs), asCore))
       accepted(one);
-    }
     t.match(await tickers(pool), [{ state: "operational" }]);
     t.strictSame(await seen(), [{ state: "unknown" }], "six minutes behind");
-    for await (const one of decideUpTo(pool, ago(2 * minuteMs), {
-      rules: quick,
-    })) {
+    const silence = sql`select silent_since from engine_clock`;
+    t.strictSame(
+      await pool.query(silence),
+      [{ silent_since: ago(14 * minuteMs) }],
+      "since the end of the five minutes after which it was silent",
+    );
+    for await (const one of decideUpTo(pool, ago(2 * minuteMs), asCore))
       accepted(one);
-    }
     t.strictSame(
       await seen(),
       [{ state: "operational" }],

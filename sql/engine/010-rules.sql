@@ -103,7 +103,9 @@ begin
     return query select newest_at, false;
   elsif newest_at - ticked_at <= looks_back then
     -- nothing to be left out
-    return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);
+    return query
+      select i.instant, i.instant = first_at and next_at < reach_at
+      from generate_series(first_at, newest_at, step) i (instant);
   else
     return query
       with measured as materialized (
