@@ -22,9 +22,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "after an absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found: `      select i.instant, i.instant = first_at and next_at < reach_at
-      from generate_series(first_at, newest_at, step) i (instant);`,
-    becomes: "      select newest_at, false;",
+    found:
+      "from generate_series(first_at, newest_at, step) i (instant);\n  else",
+    becomes: "from (values (newest_at)) i (instant);\n  else",
     noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
   },
   {
