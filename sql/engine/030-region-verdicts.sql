@@ -1,9 +1,13 @@
 -- Chapter 3 of RULEBOOK.md: how does each region see each component at an instant?
 --
--- One row per published component and region with a sample in the window, by what was known at `known_at`. It reads the
--- window anew every time, in one pass: there is no running state to go wrong.
+-- One row per published component and region with a sample in what the component is judged by, by what was known at
+-- `known_at`. It reads the window anew every time: there is no running state to go wrong.
 --
--- `of_components`: only those; null: all.
+-- First one pass over the usual window, knowing nothing of components, finds the series at which all is well; only the others,
+-- and those that are judged over longer, are read sample by sample. Joining each sample of a fleet's window to what its
+-- series is judged by took 2.3 times as long.
+--
+-- `of_components`: only those, each read closely; null: all.
 -- `since`: no component is judged by anything before it. As a plain value it spares planning the chunks that cannot hold
 -- anything, some two hundred on the embedded database; that halves the tick there.
 create function engine.region_verdicts(
@@ -29,11 +33,12 @@ returns table (
 )
 language sql stable
 as $$
-  -- all that a sample is judged by, a row a series: joined once, where three joins of a fleet's window took half as long again
-  with series as materialized (
+  -- all that a series is judged by
+  with series as (
     select
       c.component_id,
       g.region_id,
+      engine.judged_span(c.cadence_ms, r) = engine.ms(r.window_ms) as usual,
       at - engine.judged_span(c.cadence_ms, r) as judged_from,
       at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
       t.p50_us as typical_p50_us,
@@ -46,59 +51,85 @@ as $$
     where c.published and v.published and g.published
       and (of_components is null or c.component_id = any (of_components))
   ),
-  counted as (
+  glance as (
     select
       s.component_id,
       s.region_id,
-      min(w.judged_from) as judged_from,
-      max(s.ts) > min(w.votes_from) as reporting,
-      count(*)::int as samples,
-      (count(*) filter (where not s.good))::int as failed,
-      (count(*) filter (where s.good and s.latency_us >= w.slow_from_us))::int as slow,
-      max(s.ts) as newest_at,
-      max(s.ts) filter (where s.good and (s.latency_us >= w.slow_from_us) is not true) as newest_well_at,
-      min(w.typical_p50_us) as typical_p50_us
+      count(*) as samples,
+      count(*) filter (where not s.good) as failed,
+      max(s.latency_us) filter (where s.good) as slowest_us,
+      max(s.ts) as newest_at
     from sample s
-    join series w using (component_id, region_id)
-    where s.ts > since
-      and s.ts > w.judged_from
+    where of_components is null
+      and s.ts > since
+      and s.ts > at - engine.ms(r.window_ms)
       and s.ts <= at
       and s.ts <= known_at - s.received_after_s * interval '1 second'
     group by s.component_id, s.region_id
+  ),
+  counted as (
+    select
+      w.*,
+      coalesce(look.samples, n.samples)::int as samples,
+      coalesce(look.failed, 0)::int as failed,
+      coalesce(look.slow, 0)::int as slow,
+      coalesce(look.newest_at, n.newest_at) as newest_at,
+      look.newest_well_at
+    from series w
+    left join glance n using (component_id, region_id)
+    left join lateral (
+      select
+        count(*) as samples,
+        count(*) filter (where not s.good) as failed,
+        count(*) filter (where s.good and s.latency_us >= w.slow_from_us) as slow,
+        max(s.ts) as newest_at,
+        max(s.ts) filter (where s.good and (s.latency_us >= w.slow_from_us) is not true) as newest_well_at
+      from sample s
+      -- whether there is need of it stands inside: as a condition of the join it would be asked after the reading
+      where (of_components is not null or not w.usual or n.failed > 0 or n.slowest_us >= w.slow_from_us)
+        and s.component_id = w.component_id
+        and s.region_id = w.region_id
+        and s.ts > since
+        and s.ts > w.judged_from
+        and s.ts <= at
+        and s.ts <= known_at - s.received_after_s * interval '1 second'
+      having count(*) > 0
+    ) look on true
+    where coalesce(look.samples, n.samples) > 0
   )
   select
     c.component_id,
     c.region_id,
     case
-      when not c.reporting or c.samples < r.min_samples then 'unknown'
+      when c.newest_at <= c.votes_from or c.samples < r.min_samples then 'unknown'
       when c.failed >= c.samples * r.outage_bad_share then 'outage'
       when c.failed >= c.samples * r.degraded_bad_share then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
       else 'operational'
     end::state,
-    c.reporting,
+    c.newest_at > c.votes_from,
     c.samples,
     c.failed,
     c.slow,
-    coalesce(run.samples, 0),
+    run.samples,
     c.newest_at,
     run.newest_fault,
     c.judged_from,
     c.typical_p50_us
   from counted c
-  -- only the few series that are not well are read a second time
-  left join lateral (
+  cross join lateral (
     select
       count(*)::int as samples,
       (array_agg(s.fault order by s.ts desc))[1] as newest_fault
     from sample s
-    where s.component_id = c.component_id
+    where c.failed + c.slow > 0
+      and s.component_id = c.component_id
       and s.region_id = c.region_id
       and s.ts > since
       and s.ts > coalesce(c.newest_well_at, c.judged_from)
       and s.ts <= at
       and s.ts <= known_at - s.received_after_s * interval '1 second'
-  ) run on c.failed + c.slow > 0
+  ) run
 $$;
 
 -- Keeps what each region sees now, for whoever reads it and for the next chapters. Only what changed is written.
