@@ -23,6 +23,7 @@ export interface Incident {
   reporting: number;
   regions: string[];
   peakSeverity: "degraded" | "outage";
+  flapping: boolean;
   startedAt: string;
   openedAt: string;
   closedAt: string | null;
@@ -66,6 +67,22 @@ export function allOperational({ venues }: Board): boolean {
 export async function readIncidents(url: string): Promise<Incident[]> {
   const page = await get<Board>(`${url}/v1/incidents?limit=200`);
   return page.incidents;
+}
+
+export interface Region {
+  id: string;
+  impaired: { venues: string[] } | null;
+  impairments: {
+    startedAt: string;
+    recognisedAt: string;
+    endedAt: string | null;
+    venues: string[];
+    measured: number;
+  }[];
+}
+
+export async function readRegions(url: string): Promise<Region[]> {
+  return (await get<{ regions: Region[] }>(`${url}/v1/regions`)).regions;
 }
 
 export async function readEvidence(

@@ -74,6 +74,49 @@ void t.test("a pause", async (t) => {
     );
   });
 
+  await t.test("holds what happens long after the last sample", async (t) => {
+    const world = { startMs: +ago(130 * minuteMs), endMs: +ago(80 * minuteMs) };
+    const steps = { ...rulesRow, step_ms: 20_000 };
+    const of = { from: ago(130 * minuteMs), to: ago(120 * minuteMs) };
+    async function isTheSame(what: string) {
+      await forgetDecisions(pool);
+      await decideAllAlong(pool, { ...world, rules: steps });
+      const expected = await everythingDecided(pool);
+      await forgetDecisions(pool);
+      await tick(pool, new Date(world.startMs), { rules: steps });
+      for (const to of [of.to, new Date(world.endMs)])
+        for await (const one of decideUpTo(pool, to, { rules: steps }))
+          accepted(one);
+      t.strictSame(await everythingDecided(pool), expected, what);
+    }
+
+    await measured(pool, { ...ticker, ...of });
+    await measured(pool, {
+      ...ticker,
+      from: ago(121 * minuteMs),
+      to: of.to,
+      regions: ["eu-central"],
+      fault: "timeout",
+    });
+    await pool.query(sql`
+      update sample s set received_after_s = 560
+      from region g
+      where g.region_id = s.region_id and g.region <> 'eu-central' and s.ts > ${ago(122 * minuteMs)}
+    `);
+    await isTheSame("a retraction by samples that come after that");
+    t.match(await incidents(pool), [{ retracted_at: Date }]);
+
+    const slow = { venue: "okx", component: "rest:ticker", ...of };
+    await pool.query(
+      sql`update component set cadence_ms = 300000 where component = 'rest:ticker'`,
+    );
+    await measured(pool, slow);
+    await isTheSame("an endpoint that is measured every five minutes");
+    await pool.query(
+      sql`update component set cadence_ms = 5000 where component = 'rest:ticker'`,
+    );
+  });
+
   await t.test("that is too long is not caught up", async (t) => {
     const rules = { ...quick, catch_up_ms: 10 * minuteMs };
     await measured(pool, { ...ticker, from: ago(hourMs), to: ago(0) });
@@ -117,20 +160,21 @@ void t.test("a pause", async (t) => {
       select s.state from api.component_state s join component c using (component_id) join venue v on v.venue_id = c.venue_id
       where v.venue = 'kraken' and c.component = 'rest:ticker'
     `);
+    const asCore = { rules: quick, now: null };
     await measured(pool, { ...ticker, from: ago(20 * minuteMs), to: ago(0) });
     await tick(pool, ago(19 * minuteMs), { rules: quick });
-    for await (const one of decideUpTo(pool, ago(6 * minuteMs), {
-      rules: quick,
-    })) {
+    for await (const one of decideUpTo(pool, ago(6 * minuteMs), asCore))
       accepted(one);
-    }
     t.match(await tickers(pool), [{ state: "operational" }]);
     t.strictSame(await seen(), [{ state: "unknown" }], "six minutes behind");
-    for await (const one of decideUpTo(pool, ago(2 * minuteMs), {
-      rules: quick,
-    })) {
+    const silence = sql`select silent_since from engine_clock`;
+    t.strictSame(
+      await pool.query(silence),
+      [{ silent_since: ago(14 * minuteMs) }],
+      "since the end of the five minutes after which it was silent",
+    );
+    for await (const one of decideUpTo(pool, ago(2 * minuteMs), asCore))
       accepted(one);
-    }
     t.strictSame(
       await seen(),
       [{ state: "operational" }],
@@ -217,8 +261,8 @@ async function tickers(pool: Pool) {
 }
 
 async function incidents(pool: Pool) {
-  return pool.query<{ closed_at: Date | null }>(
-    sql`select closed_at from incident order by incident_id`,
+  return pool.query<{ closed_at: Date | null; retracted_at: Date | null }>(
+    sql`select closed_at, retracted_at from incident order by incident_id`,
   );
 }
 

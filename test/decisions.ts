@@ -27,6 +27,6 @@ const texts = {
 /** The samples stay. */
 export async function forgetDecisions(db: Db): Promise<void> {
   await db.script(
-    `truncate engine_clock, region_state, component_state, venue_state, incident, alert_event, impairment, typical_latency`,
+    `truncate engine_clock, region_state, component_state, venue_state, incident, alert_event, impairment, typical_latency, rules_in_force`,
   );
 }

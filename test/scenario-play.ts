@@ -73,7 +73,7 @@ async function decideThrough(
 async function forget(db: Db): Promise<void> {
   await db.script(
     `truncate sample, sample_hour, engine_clock, region_state, component_state, venue_state, incident, alert_event, impairment,
-      typical_latency`,
+      typical_latency, rules_in_force`,
   );
 }
 

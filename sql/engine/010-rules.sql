@@ -40,6 +40,7 @@ as $$
     from (select * from rules_in_force f where f.holds_from <= at order by f.holds_from desc limit 1) f
     where f.version = keep_rules.version and f.rules = to_jsonb(r)
   )
+  -- only where a history is made anew
   on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules
 $$;
 
@@ -102,8 +103,11 @@ declare
 begin
   if ticked_at is null then
     return query select newest_at, false;
-  elsif newest_at - ticked_at <= interval '5 minutes' then
-    return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);
+  elsif newest_at - ticked_at <= looks_back then
+    -- nothing to be left out
+    return query
+      select i.instant, i.instant = first_at and next_at < reach_at
+      from generate_series(first_at, newest_at, step) i (instant);
   else
     return query
       with measured as materialized (

@@ -10,11 +10,12 @@ create function engine.typical_in_force(at timestamptz) returns timestamptz
 language sql immutable parallel safe
 return engine.typical_boundary(at) + interval '10 minutes';
 
--- From which latency on is an answer slow? Null where nothing is typical.
+-- From which latency on is an answer slow? Rounded up, since latencies are whole: 210 is not twice 105.2. Null where nothing is
+-- typical.
 create function engine.slow_from_us(typical_us integer, r engine.rules) returns integer
 language sql immutable parallel safe
 return case when typical_us is not null
-  then greatest(typical_us * r.slow_multiple, typical_us + r.slow_floor_ms * 1000)::int
+  then ceil(greatest(typical_us * r.slow_multiple, typical_us + r.slow_floor_ms * 1000))::int
 end;
 
 -- Reckons those that are in force at an instant, once. From hours that are over, so it does not matter when it is done; what

@@ -36,6 +36,24 @@ as $$
   group by s.region_id, v.venue
 $$;
 
+-- Which venues does each region see bad that no other region does? Other regions are asked whether impaired or not: an
+-- outage of a common host may reach the regions some seconds apart, and each of them would look alone for a moment.
+create function engine.venues_bad_alone(at timestamptz, r engine.rules)
+returns table (region_id smallint, venue text, freshly_bad boolean, fresh_since timestamptz)
+language sql stable
+as $$
+  with seen as materialized (
+    select * from engine.venues_by_region(at, r)
+  )
+  select s.region_id, s.venue, s.freshly_bad, s.fresh_since
+  from seen s
+  where s.bad
+    and not exists (
+      select from seen o
+      where o.venue = s.venue and o.region_id <> s.region_id and o.bad
+    )
+$$;
+
 create function engine.keep_impairments(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
@@ -45,34 +63,22 @@ begin
   where i.ended_at is null
     and cardinality(i.venues) >= 2 * (
       select count(*)
-      from engine.venues_by_region(at, r) v
-      where v.region_id = i.region_id and v.bad and v.venue = any (i.venues)
+      from engine.venues_bad_alone(at, r) a
+      where a.region_id = i.region_id and a.venue = any (i.venues)
     );
 
   insert into impairment (region_id, started_at, recognised_at, venues, measured)
-  with seen as materialized (
-    select v.*, v.region_id in (select engine.impaired_regions(at, at)) as impaired
+  with measured as (
+    select v.region_id, count(*) as venues
     from engine.venues_by_region(at, r) v
-  ),
-  measured as (
-    select s.region_id, count(*) as venues
-    from seen s
-    where not s.impaired
-    group by s.region_id
-  ),
-  alone as (
-    select s.*
-    from seen s
-    where s.freshly_bad
-      and not exists (
-        select from seen o
-        where o.venue = s.venue and o.region_id <> s.region_id and o.bad and not o.impaired
-      )
+    where v.region_id <> all (array(select engine.impaired_regions(at, at)))
+    group by v.region_id
   )
   select m.region_id, min(a.fresh_since), at, array_agg(a.venue order by a.venue), m.venues
   from measured m
-  join alone a using (region_id)
+  join engine.venues_bad_alone(at, r) a using (region_id)
   where m.venues >= r.impaired_min_venues
+    and a.freshly_bad
   group by m.region_id, m.venues
   having count(*) > m.venues * r.impaired_venue_share
   order by m.region_id;

@@ -16,7 +16,8 @@ language plpgsql
 as $$
 declare
   oldest_at timestamptz := at - engine.ms(r.retraction_ms);
-  since     timestamptz := oldest_at - engine.longest_span(r);
+  span      interval := engine.longest_span(r);
+  since     timestamptz := oldest_at - span;
   retracted text[];
 begin
   if date_bin(engine.ms(r.retraction_every_ms), at, 'epoch') <> at
@@ -26,19 +27,43 @@ begin
   then
     return '{}';
   end if;
-  with openings as (
-    select i.opened_at, array_agg(i.component_id) as components
+  -- Only where there is news: without, the answer is that of the opening, whatever was changed in the registry since.
+  with with_news as (
+    select i.component_id, i.opened_at
     from incident i
     join component c using (component_id)
     join venue v using (venue_id)
     where i.opened_at > oldest_at and i.opened_at < at and i.retracted_at is null
       and c.published and v.published
-    group by i.opened_at
+      and (
+        exists (
+          select from impairment m
+          where m.recognised_at > i.opened_at and m.recognised_at <= at and m.started_at <= i.opened_at
+        )
+        or exists (
+          select from region g
+          cross join lateral (
+            select from sample s
+            where s.component_id = i.component_id and s.region_id = g.region_id
+              and s.ts > since
+              and s.ts > i.opened_at - span
+              and s.ts <= i.opened_at
+              and s.ts > i.opened_at - s.received_after_s * interval '1 second'
+              and s.ts <= at - s.received_after_s * interval '1 second'
+            limit 1
+          ) late
+        )
+      )
+  ),
+  openings as (
+    select n.opened_at, array_agg(n.component_id) as components
+    from with_news n
+    group by n.opened_at
   ),
   judged_anew as (
     select o.opened_at, e.component_id, e.evidence
     from openings o
-    cross join lateral engine.evidence(o.components, since, o.opened_at, at, r) e
+    cross join lateral engine.evidence(o.components, o.opened_at - span, o.opened_at, at, r) e
   ),
   unbacked as (
     update incident i
@@ -128,7 +153,7 @@ begin
     from unnest(over) as o (incident_id)
     join incident n using (incident_id)
     left join engine.evidence(watched, since, at, at, r) e using (component_id)
-    where i.incident_id = o.incident_id
+    where i.incident_id = o.incident_id and i.retracted_at is null
     returning i.slug
   )
   select array_agg(e.slug order by e.slug) into closed from ended e;
@@ -247,10 +272,12 @@ begin
       and s.bad_run >= r.opening_bad_run
       and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
       and not exists (
-        -- an operator has said that this very trouble is none (the engine's own retractions have evidence)
+        -- an operator has said that this very trouble is none (the engine's own retractions have evidence); one that grows
+        -- worse is another
         select from incident i
         where i.component_id = c.component_id
-          and i.retracted_at >= c.since and i.retraction_evidence is null and i.closed_at is null
+          and i.retracted_at >= c.bad_since and i.peak_severity >= c.state
+          and i.retraction_evidence is null and i.closed_at is null
       )
     group by c.component_id, c.quorum
     having count(*) >= c.quorum

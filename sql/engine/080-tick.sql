@@ -28,6 +28,8 @@ declare
   escalated text[];
   opened    text[];
 begin
+  decided_at := coalesce(decided_at, clock_timestamp());
+
   -- Held until the end: nobody takes the lease over in the middle of this.
   if holder is not null then
     perform from leader l
@@ -68,7 +70,7 @@ begin
   closed := engine.close_incidents(at, r);
   escalated := engine.follow_open_incidents(at, r);
   opened := engine.open_incidents(at, r);
-  perform engine.write_alerts(at, coalesce(decided_at, clock_timestamp()), opened, escalated, closed, r);
+  perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
 
   return jsonb_build_object(
     'at', at, 'opened', opened, 'escalated', escalated, 'closed', closed, 'retracted', retracted

@@ -158,7 +158,8 @@ async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
   await decideTo(lastMs, lastMs, rulesRow.step_ms);
 
   async function decideTo(fromMs: number, toMs: number, stepMs: number) {
-    await decide(pool, new Date(fromMs), new Date(toMs), stepMs);
+    const anew = fromMs - decidedMs > rulesRow.catch_up_ms;
+    await decide(pool, new Date(fromMs), new Date(toMs), stepMs, anew);
     decidedMs = Math.max(decidedMs, toMs);
   }
 }
@@ -187,9 +188,19 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
 }
 
 /** In one statement: one by one, the same takes half as long again. */
-async function decide(pool: Pool, from: Date, to: Date, stepMs: number) {
+async function decide(
+  pool: Pool,
+  from: Date,
+  to: Date,
+  stepMs: number,
+  anew: boolean,
+) {
   const rows = await pool.query<{ decided: Decided | Refused }>(sql`
-    select engine.tick(at, at, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}::jsonb), ${version}, null, null) as decided
+    select
+      engine.tick(
+        at, at, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}::jsonb), ${version}, null, null,
+        anew => at = ${from} and ${anew}
+      ) as decided
     from generate_series(${from}::timestamptz, ${to}::timestamptz, engine.ms(${stepMs}::int)) at
   `);
   for (const { decided } of rows) accepted(decided);

@@ -1,0 +1,495 @@
+/**
+ * Worlds in which much goes wrong, and much that is exactly on a limit. The same seed makes the same worlds.
+ *
+ * A run is many worlds that share rules and instants and nothing else: they are judged together by one engine, and
+ * each by itself by the second opinion.
+ */
+import { randomFrom } from "./random-samples.js";
+import type {
+  Component,
+  Retraction,
+  Rules,
+  Sample,
+  Typical,
+  Venue,
+  World,
+} from "./second-opinion/world.js";
+
+export interface Run {
+  seed: number;
+  worlds: World[];
+}
+
+/** Worlds of one venue, in which regions are never impaired. They share their regions. */
+export function componentWorlds(
+  seed: number,
+  count: number,
+  rules: Rules,
+): Run {
+  const dice = new Dice(seed);
+  const { cadencesS, ...frame } = frameOf(seed, dice, rules);
+  frame.rules.impaired_min_venues = 1_000_000;
+  // not every ten seconds, as in the rule book: so many incidents at once never are, and judging them anew takes its time
+  frame.rules.retraction_every_ms = dice.weighted([20_000, 60_000]);
+  const regions = ["ra", "rb", "rc", "rd"];
+  const worlds = Array.from({ length: count }, (_, i) => {
+    const own = new Dice(seed * 10_007 + i);
+    const measuring = own.some(regions);
+    const components = componentsFor(
+      own,
+      own.weighted([1, 1, 1, 2, 3]),
+      cadencesS,
+    );
+    const world = { ...frame, regions, venues: [{ id: `w${i}`, components }] };
+    const inCommon = own.happens(0.3)
+      ? troublesOf(own, frame, components[0]!, measuring)
+      : null;
+    return filled(
+      world,
+      own,
+      (component) => inCommon ?? troublesOf(own, frame, component, measuring),
+    );
+  });
+  return { seed, worlds };
+}
+
+/** Small fleets, in which regions are impaired. Each has regions of its own. */
+export function fleets(seed: number, count: number, rules: Rules): Run {
+  const { cadencesS, ...frame } = frameOf(seed, new Dice(seed), rules);
+  const worlds = Array.from({ length: count }, (_, i) => {
+    const own = new Dice(seed * 10_007 + i);
+    const regions = ["a", "b", "c", "d"]
+      .slice(0, own.weighted([2, 3, 3, 4]))
+      .map((letter) => `f${i}${letter}`);
+    const venues = Array.from({ length: own.whole(5, 7) }, (_, v) => ({
+      id: `f${i}v${v}`,
+      components: componentsFor(own, own.weighted([1, 1, 2, 3]), cadencesS),
+    }));
+    const world = { ...frame, regions, venues };
+    const regional = regionalTroubles(own, world);
+    return filled(world, own, (component, venue) => [
+      ...(own.happens(0.4)
+        ? troublesOf(own, frame, component, regions).slice(0, 2)
+        : []),
+      ...regional.flatMap((trouble) => trouble(venue)),
+    ]);
+  });
+  return { seed, worlds };
+}
+
+/** Some of its instants, now nearly all, now a few minutes apart; the last one too, and those at which an operator acts. */
+export function cutAtRandom({ seed, worlds }: Run): number[] {
+  const dice = new Dice(seed);
+  const { instants } = worlds[0]!;
+  const cuts: number[] = [];
+  for (let place = 0; place < instants.length - 1;)
+    cuts.push(
+      instants[(place += dice.weighted([1, 1, 2, dice.whole(3, 50)]))]!,
+    );
+  const acts = worlds.flatMap(({ retractions }) => retractions);
+  return instants.filter(
+    (at) =>
+      cuts.includes(at) ||
+      at === instants.at(-1) ||
+      acts.some((retraction) => retraction.at === at),
+  );
+}
+
+/** Its samples as they become known, those of a batch in any order, a few twice, and then with another content. */
+export function inBatches({ seed, worlds }: Run) {
+  const dice = new Dice(seed);
+  const { instants } = worlds[0]!;
+  const batches = instants.map((by) => ({ by, samples: [] as Sample[] }));
+  for (const sample of worlds.flatMap(({ samples }) => samples)) {
+    const knownAt = sample.ts + sample.receivedAfterS * 1000;
+    const first = batches.findIndex(({ by }) => by >= knownAt);
+    batches[first]?.samples.push(sample);
+    if (first < 0 || dice.happens(0.9)) continue;
+    const again = { ...sample, fault: sample.fault ? null : "timeout" };
+    batches[first + dice.whole(1, 5)]?.samples.push(again);
+  }
+  return batches.map(({ by, samples }) => ({
+    by,
+    samples: dice.shuffled(samples),
+  }));
+}
+
+class Dice {
+  readonly #random: () => number;
+  constructor(seed: number) {
+    this.#random = randomFrom(seed);
+  }
+  happens(share: number): boolean {
+    return this.#random() < share;
+  }
+  /** Both ends included. */
+  whole(from: number, to: number): number {
+    return from + Math.floor(this.#random() * (to - from + 1));
+  }
+  /** What stands there twice is twice as likely. */
+  weighted<T>(from: readonly T[]): T {
+    return from[this.whole(0, from.length - 1)]!;
+  }
+  shuffled<T>(from: readonly T[]): T[] {
+    return from
+      .map((one) => ({ one, place: this.#random() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ one }) => one);
+  }
+  /** At least one, in their order. */
+  some<T>(from: readonly T[]): T[] {
+    const wanted = this.whole(1, from.length);
+    const left = [...from];
+    while (left.length > wanted) left.splice(this.whole(0, left.length - 1), 1);
+    return left;
+  }
+}
+
+type Frame = Pick<World, "rules" | "instants">;
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/**
+ * The rules of a run, its instants, and how often its components are measured. Every third run goes by the rule book's own
+ * numbers; in the others windows and holds are mostly shorter, so that more happens in the same time. Every fourth has a
+ * pause that the engine does not catch up with. In the midst of some another typical latency comes into force, or another
+ * day begins.
+ */
+function frameOf(
+  seed: number,
+  dice: Dice,
+  usual: Rules,
+): Frame & { cadencesS: number[] } {
+  const kind = (["own", "quick", "slow"] as const)[seed % 3]!;
+  const [stepMs, count] = {
+    own: [5_000, 90] as const,
+    quick: dice.weighted([[2_000, 90] as const, [5_000, 60] as const]),
+    slow: [10_000, 60] as const,
+  }[kind];
+  const rules = {
+    ...(kind === "own" ? usual : varied(usual, dice)),
+    step_ms: stepMs,
+  };
+  const midst = dice.weighted([
+    "2026-03-10T09:00:00Z",
+    "2026-03-10T12:10:00Z",
+    "2026-03-11T00:00:00Z",
+  ]);
+  const begins =
+    Date.parse(midst) - dice.whole(count / 4, (3 * count) / 4) * stepMs;
+  const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
+  // the slowest component decides how much is read at each instant, for all of them
+  const cadencesS = kind === "slow" ? [15, 30, 30, 60] : [5, 5, 10];
+  if (seed % 4 !== 2) return { rules, instants, cadencesS };
+  const from = dice.whole(count / 4, count / 2);
+  return {
+    rules: { ...rules, catch_up_ms: rules.step_ms },
+    instants: instants.toSpliced(from, dice.whole(3, 20)),
+    cadencesS,
+  };
+}
+
+function varied(usual: Rules, dice: Dice): Rules {
+  return {
+    ...usual,
+    slow_multiple: dice.weighted([3, 2.5, 1.75]),
+    slow_floor_ms: dice.weighted([500, 40]),
+    window_ms: dice.weighted([20_000, 30_000, 60_000]),
+    window_cadences: dice.weighted([4, 6]),
+    vote_max_age_ms: dice.weighted([15_000, 30_000, 60_000]),
+    min_samples: dice.weighted([2, 3]),
+    opening_bad_run: dice.weighted([1, 2, 3, 3]),
+    recovery_hold_ms: dice.weighted([10_000, 30_000, 60_000]),
+    flap_openings: dice.weighted([2, 3]),
+    flap_within_ms: dice.weighted([120_000, 300_000]),
+    flap_hold_ms: dice.weighted([60_000, 120_000]),
+    retraction_every_ms: dice.weighted([10_000, 20_000, 60_000]),
+    retraction_ms: dice.weighted([60_000, 120_000, 600_000]),
+    impaired_within_ms: dice.weighted([30_000, 60_000, 120_000]),
+    impaired_min_venues: dice.weighted([3, 4, 5]),
+  };
+}
+
+function componentsFor(
+  dice: Dice,
+  count: number,
+  cadencesS: number[],
+): Component[] {
+  const alike = dice.happens(0.5);
+  const draw = () => ({
+    kind: dice.weighted(["rest", "rest", "ws"] as const),
+    cadenceMs: dice.weighted(cadencesS) * 1000,
+  });
+  const first = draw();
+  return ["ticker", "book", "trades"].slice(0, count).map((name) => {
+    const { kind, cadenceMs } = alike ? first : draw();
+    return { id: `${kind}:${name}`, kind, cadenceMs };
+  });
+}
+
+/** Something that is wrong in some regions for some time. */
+interface Trouble {
+  from: number;
+  to: number;
+  regions: string[];
+  /** What becomes of the slot, the `place`-th of the trouble. */
+  of: (place: number, slot: Slot) => void;
+}
+
+interface Slot {
+  ts: number;
+  measured: boolean;
+  bad: boolean;
+  slow: boolean;
+  lateMs: number;
+}
+
+/** Any number of troubles of any kind, for one component. */
+function troublesOf(
+  dice: Dice,
+  frame: Frame,
+  component: Component,
+  measuring: string[],
+): Trouble[] {
+  const troubles = Array.from({ length: dice.whole(1, 6) }, () => {
+    const { from, to } = spanWithin(dice, frame, component.cadenceMs);
+    const regions = dice.happens(0.5) ? measuring : dice.some(measuring);
+    return { from, to, regions, of: kindOfTrouble(dice, to) };
+  });
+  if (dice.happens(0.2)) troubles.unshift(flapping(dice, frame, measuring));
+  if (dice.happens(0.2)) troubles.push(...contradicted(dice, frame, measuring));
+  return troubles;
+}
+
+/** Some regions see it bad, while the good samples of the others wait in a spool. */
+function contradicted(
+  dice: Dice,
+  frame: Frame,
+  measuring: string[],
+): Trouble[] {
+  const { from, to } = spanWithin(dice, frame, 5_000);
+  const bad = dice.some(measuring);
+  const others = measuring.filter((region) => !bad.includes(region));
+  const emptied = to + dice.weighted([0, 30_000, 90_000]);
+  return [
+    { from, to, regions: bad, of: (_, slot) => (slot.bad = true) },
+    {
+      from: from - 90_000,
+      to: emptied,
+      regions: others,
+      of: (_, slot) => (slot.lateMs = emptied - slot.ts),
+    },
+  ];
+}
+
+/** Often on an instant, so that what is exactly on a limit happens. */
+function spanWithin(dice: Dice, { instants, rules }: Frame, cadenceMs: number) {
+  const aligned = dice.happens(0.5);
+  const place = dice.whole(-10, instants.length - 1);
+  const from =
+    instants[0]! + place * rules.step_ms + (aligned ? 0 : dice.whole(0, 9_999));
+  const lasts = dice.weighted([
+    dice.whole(1, 4) * cadenceMs,
+    dice.whole(3, 16) * cadenceMs,
+    dice.whole(3, 16) * cadenceMs,
+    dice.whole(10, 40) * rules.step_ms,
+  ]);
+  return { from, to: from + lasts };
+}
+
+/** All along. */
+function flapping(dice: Dice, { instants }: Frame, regions: string[]): Trouble {
+  const badPart = dice.whole(2, 6);
+  const goodPart = dice.whole(6, 25);
+  return {
+    from: instants[0]!,
+    to: instants.at(-1)!,
+    regions: dice.happens(0.7) ? regions : dice.some(regions),
+    of: (place, slot) => (slot.bad = place % (badPart + goodPart) < badPart),
+  };
+}
+
+function kindOfTrouble(dice: Dice, ends: number): Trouble["of"] {
+  const share = dice.weighted([0.1, 0.3, 0.5, 0.8]);
+  const cycle = dice.weighted([2, 2, 3, 4, 5, 5, 5, 6]);
+  const badPart = dice.whole(3, 8);
+  const goodPart = dice.whole(1, 15);
+  const lateMs = dice.weighted([1_000, 4_999, 20_000, 61_000, 200_000]);
+  const kinds: Trouble["of"][] = [
+    (_, slot) => (slot.bad = true),
+    (_, slot) => (slot.bad = true),
+    (_, slot) => (slot.bad = false),
+    // exactly a half, a fifth…
+    (place, slot) => (slot.bad = place % cycle === 0),
+    (_, slot) => (slot.bad = dice.happens(share)),
+    (place, slot) => (slot.bad = place % (badPart + goodPart) < badPart),
+    (_, slot) => (slot.slow = true),
+    (place, slot) => (slot.slow = place % 2 === 0),
+    (_, slot) => (slot.measured = false),
+    (_, slot) => (slot.measured = dice.happens(1 - share)),
+    (_, slot) => (slot.lateMs = lateMs),
+    (_, slot) => (slot.lateMs = dice.whole(0, lateMs)),
+    // a spool that is emptied at the end
+    (_, slot) => (slot.lateMs = Math.max(0, ends - slot.ts)),
+  ];
+  return dice.weighted(kinds);
+}
+
+/** One region's network, at most venues: they turn bad there one after the other. */
+function regionalTroubles(
+  dice: Dice,
+  world: Frame & { regions: string[]; venues: Venue[] },
+): ((venue: string) => Trouble[])[] {
+  return Array.from({ length: dice.whole(1, 3) }, () => {
+    const regions = dice.happens(0.8)
+      ? [dice.weighted(world.regions)]
+      : dice.some(world.regions);
+    const { from } = spanWithin(dice, world, 5_000);
+    const lasts = dice.weighted([60_000, 120_000, 240_000]);
+    const spreadMs = dice.weighted([0, 0, 20_000, 60_000, 150_000]);
+    const share = dice.weighted([0.6, 0.8, 1, 1]);
+    const what = dice.weighted<Trouble["of"]>([
+      (_, slot) => (slot.bad = true),
+      (_, slot) => (slot.bad = true),
+      (_, slot) => (slot.bad = true),
+      (place, slot) => (slot.bad = place % 3 === 0),
+      (_, slot) => (slot.slow = true),
+      (_, slot) => (slot.measured = false),
+      (_, slot) => (slot.lateMs = 90_000),
+    ]);
+    const begins = new Map(
+      world.venues
+        .filter(() => dice.happens(share))
+        .map(({ id }) => [id, from + dice.whole(0, spreadMs)]),
+    );
+    return (venue: string) => {
+      const begun = begins.get(venue);
+      if (begun === undefined) return [];
+      return [{ from: begun, to: begun + lasts, regions, of: what }];
+    };
+  });
+}
+
+/** The world with its samples: good ones, and what troubles make of them. */
+function filled(
+  world: Frame & { regions: string[]; venues: Venue[] },
+  dice: Dice,
+  troublesFor: (component: Component, venue: string) => Trouble[],
+): World {
+  const samples: Sample[] = [];
+  const typical: Typical[] = [];
+  const retractions: Retraction[] = [];
+  for (const venue of world.venues) {
+    const aligned = dice.happens(0.5);
+    for (const component of venue.components) {
+      const troubles = troublesFor(component, venue.id);
+      const measuring = new Set(troubles.flatMap(({ regions }) => regions));
+      const extra = dice.some(world.regions);
+      const phaseMs = aligned ? 0 : dice.whole(0, component.cadenceMs - 1);
+      while (dice.happens(0.1))
+        retractions.push({
+          venue: venue.id,
+          component: component.id,
+          at: dice.weighted(world.instants),
+        });
+      const noise = dice.weighted([0, 0, 0, 0.02, 0.1]);
+      for (const region of world.regions) {
+        if (!measuring.has(region) && !extra.includes(region)) continue;
+        const usuallyLateMs = dice.weighted([0, 0, 300, 1_700]);
+        const of = { venue: venue.id, component: component.id, region };
+        const usual =
+          component.kind === "rest" ? typicalOf(dice, world, of) : [];
+        typical.push(...usual);
+        samples.push(
+          ...slotsOf(dice, world, component, phaseMs)
+            .map((ts) => slotAt(dice, ts, noise, usuallyLateMs))
+            .map((slot) => troubled(slot, troubles, region, component))
+            .filter(({ measured }) => measured)
+            .map((slot) => ({
+              ...of,
+              ...sampleOf(dice, slot, component, usual, world.rules),
+            })),
+        );
+      }
+    }
+  }
+  return { ...world, samples, typical, retractions };
+}
+
+function typicalOf(
+  dice: Dice,
+  { instants }: Frame,
+  of: Pick<Typical, "venue" | "component" | "region">,
+): Typical[] {
+  const sixHoursMs = 6 * 60 * minuteMs;
+  const boundary = Math.floor(instants[0]! / sixHoursMs) * sixHoursMs;
+  return [boundary - sixHoursMs, boundary, boundary + sixHoursMs]
+    .filter(() => dice.happens(0.8))
+    .map((boundary) => ({
+      ...of,
+      boundary,
+      latencyUs: dice.weighted([40_000, 100_001, 250_007, 400_000]),
+    }));
+}
+
+/** From a while before the first instant; rarely some of a week ago, too, which is as far back as a run is followed. */
+function slotsOf(
+  dice: Dice,
+  { instants }: Frame,
+  { cadenceMs }: Component,
+  phaseMs: number,
+): number[] {
+  const slots: number[] = [];
+  const begin = instants[0]! - dice.whole(0, 20) * cadenceMs;
+  for (let ts = begin + phaseMs; ts <= instants.at(-1)!; ts += cadenceMs)
+    slots.push(ts);
+  if (!dice.happens(0.02)) return slots;
+  return [...slots.map((ts) => ts - 7 * dayMs), ...slots];
+}
+
+function slotAt(dice: Dice, ts: number, noise: number, lateMs: number): Slot {
+  return { ts, measured: true, bad: dice.happens(noise), slow: false, lateMs };
+}
+
+function troubled(
+  slot: Slot,
+  troubles: Trouble[],
+  region: string,
+  { cadenceMs }: Component,
+): Slot {
+  for (const { from, to, regions, of } of troubles)
+    if (regions.includes(region) && slot.ts >= from && slot.ts < to)
+      of(Math.floor((slot.ts - from) / cadenceMs), slot);
+  return slot;
+}
+
+function sampleOf(
+  dice: Dice,
+  { ts, bad, slow, lateMs }: Slot,
+  { kind }: Component,
+  typical: Typical[],
+  rules: Rules,
+): Pick<Sample, "ts" | "fault" | "latencyUs" | "receivedAfterS"> {
+  const receivedAfterS = Math.ceil(lateMs / 1000);
+  const fault = bad ? dice.weighted(["timeout", "http", "stall"]) : null;
+  const usualUs =
+    typical.length > 0 ? dice.weighted(typical).latencyUs : 100_000;
+  const limitUs = Math.max(
+    rules.slow_multiple * usualUs,
+    usualUs + rules.slow_floor_ms * 1000,
+  );
+  const tookUs = slow
+    ? dice.weighted([
+        Math.ceil(limitUs),
+        Math.ceil(limitUs),
+        Math.ceil(limitUs) - 1,
+        Math.ceil(limitUs) + 1,
+        3_000_000,
+      ])
+    : 80_000;
+  // that of a failed sample, and that of a socket, have nothing to say
+  const telling = kind === "rest" && !bad;
+  const latencyUs = telling || dice.happens(0.05) ? tookUs : null;
+  return { ts, fault, latencyUs, receivedAfterS };
+}

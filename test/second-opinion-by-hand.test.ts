@@ -1,0 +1,472 @@
+/** The second opinion itself, on worlds small enough to reckon by hand from the rule book. */
+import t from "tap";
+import { secondOpinion } from "./second-opinion.js";
+import type { Rules } from "./second-opinion/world.js";
+import { worldOf } from "./world-text.js";
+
+const rules: Rules = {
+  step_ms: 5_000,
+  catch_up_ms: 86_400_000,
+  window_ms: 60_000,
+  window_cadences: 6,
+  vote_max_age_ms: 60_000,
+  vote_max_age_cadences: 2,
+  min_samples: 3,
+  slow_multiple: 3,
+  slow_floor_ms: 500,
+  outage_bad_share: 0.5,
+  degraded_bad_share: 0.2,
+  impaired_within_ms: 120_000,
+  impaired_min_venues: 4,
+  impaired_venue_share: 0.5,
+  opening_bad_run: 3,
+  recovery_hold_ms: 60_000,
+  flap_openings: 3,
+  flap_within_ms: 3_600_000,
+  flap_hold_ms: 600_000,
+  retraction_every_ms: 60_000,
+  retraction_ms: 600_000,
+};
+
+const noon = Date.parse("2026-01-15T12:00:00Z");
+const after = (seconds: number) => noon + seconds * 1000;
+
+/** From noon, every five seconds. */
+function judge(instants: number, regions: string, text: string) {
+  const head = `from 2026-01-15T12:00:00Z, ${instants} instants every 5s`;
+  return secondOpinion(worldOf(`${head}\nregions ${regions}\n${text}`, rules));
+}
+
+type Judged = ReturnType<typeof judge>;
+
+function momentAt({ moments }: Judged, seconds: number) {
+  const moment = moments.find(({ at }) => at === after(seconds));
+  if (!moment) throw new Error(`expected an instant at +${seconds}s`);
+  return moment;
+}
+
+function viewAt(judged: Judged, seconds: number, region = "eu") {
+  return momentAt(judged, seconds).views.find((v) => v.region === region)!;
+}
+
+function statesOf(judged: Judged, what: "components" | "venues") {
+  const changes: string[] = [];
+  for (const moment of judged.moments)
+    for (const one of moment[what])
+      if (one.since === moment.at)
+        changes.push(`+${(moment.at - noon) / 1000}s ${one.state}`);
+  return changes;
+}
+
+/** What happened to incidents, in seconds since noon. */
+function lives(judged: Judged) {
+  const s = (at: number | null) => (at === null ? null : (at - noon) / 1000);
+  return judged.incidents.map((one) => ({
+    slug: one.slug,
+    started: s(one.startedAt),
+    opened: s(one.openedAt),
+    escalated: s(one.escalatedAt),
+    lastBad: s(one.lastBadAt),
+    closed: s(one.closedAt),
+    retracted: s(one.retractedAt),
+    flapping: one.flapping,
+    witnesses: one.witnesses.join(" "),
+  }));
+}
+
+void t.test("a sample is unknown until the database has it", (t) => {
+  const judged = judge(
+    30,
+    "eu",
+    `okx rest:ticker, every 5s
+     eu .*12 x*3@30 .*3`,
+  );
+  t.match(viewAt(judged, 70), { samples: 9, failed: 0 });
+  t.match(viewAt(judged, 85), { samples: 9, failed: 0, badRun: 0 });
+  // the failed one of +60s came at +90s, and good ones of +75s to +85s before it
+  t.match(viewAt(judged, 90), { samples: 9, failed: 1, badRun: 0 });
+  t.end();
+});
+
+void t.test("a typical latency holds from ten minutes after noon", (t) => {
+  const judged = judge(
+    200,
+    "eu us",
+    `okx rest:ticker, every 5s
+     eu typical 2026-01-15T06:00:00Z 300ms
+     eu typical 2026-01-15T12:00:00Z 301ms
+     us typical 2026-01-15T06:00:00Z 300ms
+     eu 900ms*200
+     us 900ms*200`,
+  );
+  t.match(viewAt(judged, 595, "eu"), { slow: 12, state: "degraded" });
+  t.match(viewAt(judged, 600, "eu"), { slow: 0, state: "operational" });
+  t.match(viewAt(judged, 595, "us"), { slow: 12, state: "degraded" });
+  t.match(viewAt(judged, 600, "us"), { slow: 0 }, "there is none for noon");
+  t.end();
+});
+
+void t.test("what a region sees", (t) => {
+  const last = (slots: string, more = "") => {
+    const judged = judge(
+      40,
+      "eu",
+      `okx rest:ticker, every 5s\n${more}\neu ${slots}`,
+    );
+    return (seconds: number) => viewAt(judged, seconds);
+  };
+  const none = { state: "unknown", reporting: false, samples: 0, badRun: 0 };
+  t.match(last("_*40")(60), none, "nothing measured");
+  t.match(last(". .")(60), { state: "unknown", reporting: true, samples: 1 });
+  t.match(last(".*3")(10), { state: "operational", samples: 3 });
+  t.match(last("x .*4")(20), { state: "degraded" }, "one of five");
+  t.match(last("x .*5")(25), { state: "operational" }, "one of six");
+  t.match(last(".*2 x*2")(15), { state: "outage", badRun: 2 }, "two of four");
+  t.match(last("x*2 .*3")(20), { state: "degraded", badRun: 0 });
+  // the newest is of +15s; a minute later it is too old, and so are all before it
+  t.match(last(".*4")(70), { state: "unknown", reporting: true, samples: 1 });
+  t.match(last(".*4")(75), { ...none });
+
+  const typical = "eu typical 2026-01-15T06:00:00Z 100ms";
+  t.match(last("599ms*4", typical)(15), { state: "operational", slow: 0 });
+  t.match(last("600ms*4", typical)(15), { state: "degraded", slow: 4 });
+  t.match(last("600ms*4")(15), { state: "operational", slow: 0 });
+  t.match(last(". 600ms", typical)(5), { state: "unknown", slow: 1 });
+  t.match(last(".*2 600ms*2", typical)(15), { state: "degraded", badRun: 2 });
+  t.match(last(".*3 600ms*2", typical)(20), { state: "operational" });
+  t.match(last(".*7 x 600ms x900ms", typical)(45), {
+    state: "degraded",
+    failed: 2,
+    slow: 1,
+    badRun: 3,
+  });
+  t.end();
+});
+
+void t.test("windows and ages grow with the cadence", (t) => {
+  const judged = judge(
+    60,
+    "eu us",
+    `okx rest:ticker, every 60s
+     eu from -300s x*3 .*3
+     us from -300s .*5`,
+  );
+  t.match(viewAt(judged, 0), { samples: 6, failed: 3, state: "outage" });
+  t.match(viewAt(judged, 60), { samples: 5, failed: 2, state: "degraded" });
+  // the newest is of -60s, and two cadences are its time
+  t.match(viewAt(judged, 55, "us"), { reporting: true, state: "operational" });
+  t.match(viewAt(judged, 60, "us"), { reporting: false, state: "unknown" });
+  t.end();
+});
+
+void t.test("bad since the first of an unbroken sequence", (t) => {
+  const judged = judge(30, "eu", `okx rest:ticker, every 5s\neu .*8 x*2 .*14`);
+  // two of ten are a fifth; two of eleven are not
+  t.match(viewAt(judged, 45), { state: "degraded", badSince: after(45) });
+  t.match(viewAt(judged, 50), { state: "operational", badSince: null });
+  t.end();
+});
+
+void t.test("a region turns bad on most of four venues", (t) => {
+  const four = (eu: string[]) =>
+    eu
+      .map(
+        (slots, i) => `v${i} rest:ticker, every 5s
+                       eu ${slots}
+                       us .*60`,
+      )
+      .join("\n");
+  const bad = ".*12 x*20 .*28";
+  const later = ".*13 x*20 .*27";
+  const good = ".*60";
+
+  const impaired = judge(60, "eu us", four([bad, later, later, good]));
+  t.match(momentAt(impaired, 70).impaired, [], "one of four, so far");
+  // three of twelve are bad at +70s, of the others at +75s
+  t.strictSame(
+    momentAt(impaired, 75).impaired.map((one) => ({ ...one })),
+    [
+      {
+        region: "eu",
+        startedAt: after(70),
+        recognisedAt: after(75),
+        endedAt: null,
+        venues: ["v0", "v1", "v2"],
+      },
+    ],
+  );
+  t.match(momentAt(impaired, 70).components[0], { counted: 2, quorum: 2 });
+  t.match(momentAt(impaired, 75).components[0], {
+    counted: 1,
+    quorum: 1,
+    state: "operational",
+  });
+  // v0 has two bad ones of twelve left at +205s, the others at +210s
+  t.equal(impaired.impairments[0]!.endedAt, after(210));
+  t.strictSame(impaired.incidents, []);
+
+  const half = judge(60, "eu us", four([bad, bad, good, good]));
+  t.strictSame(half.impairments, [], "half is not most");
+  const three = judge(60, "eu us", four([bad, bad, bad]));
+  t.strictSame(three.impairments, [], "three venues are too few to tell");
+  const elsewhere = judge(
+    60,
+    "eu us",
+    four([bad, bad, bad, good]).replaceAll("us .*60", "us .*12 x*20 .*28"),
+  );
+  t.strictSame(elsewhere.impairments, [], "the venues are bad, not a region");
+  const alone = judge(
+    60,
+    "eu",
+    four([bad, bad, bad, good]).replace(/us .*/g, ""),
+  );
+  t.equal(alone.impairments.length, 1, "there is no other region");
+  t.match(
+    momentAt(alone, 70).components[0],
+    { counted: 0, quorum: 1, state: "unknown" },
+    "and nobody to ask then",
+  );
+  t.end();
+});
+
+void t.test("the quorum", (t) => {
+  const of = (slots: string[]) => {
+    const regions = slots.map((_, i) => `r${i}`);
+    const judged = judge(
+      20,
+      regions.join(" "),
+      `okx rest:ticker, every 5s
+       ${slots.map((one, i) => `r${i} ${one}`).join("\n")}`,
+    );
+    const { state, counted, quorum } = momentAt(judged, 20).components[0]!;
+    return `${state} ${counted} ${quorum}`;
+  };
+  const good = ".*5";
+  const degraded = "x .*4";
+  const outage = "x*5";
+  t.equal(of(["_"]), "unknown 0 1");
+  t.equal(of([outage]), "outage 1 1");
+  t.equal(of([outage, good]), "operational 2 2");
+  t.equal(of([outage, outage, good, good]), "operational 4 3");
+  t.equal(of([outage, outage, degraded, good]), "degraded 4 3");
+  t.equal(of([outage, degraded, good]), "degraded 3 2");
+  t.equal(of([outage, outage, good]), "outage 3 2");
+  t.equal(of([outage, "_"]), "outage 1 1", "who is silent is not asked");
+  t.equal(of([good, ".", "."]), "unknown 3 2", "one knows, of two");
+  t.equal(
+    of([outage, degraded, ".", "."]),
+    "unknown 4 3",
+    "nobody sees it well",
+  );
+  t.end();
+});
+
+void t.test("a venue is what its known components are", (t) => {
+  const of = (...slots: string[]) => {
+    const components = slots.map(
+      (one, i) => `okx rest:${"abc"[i]}, every 5s\neu ${one}`,
+    );
+    return momentAt(judge(20, "eu", components.join("\n")), 20).venues[0]!
+      .state;
+  };
+  t.equal(of("x*5", ".*5"), "outage", "half");
+  t.equal(of("x*5", ".*5", "_"), "outage", "half of those known");
+  t.equal(of("x*5", ".*5", ".*5"), "degraded");
+  t.equal(of("x .*4", ".*5"), "degraded");
+  t.equal(of("_", "_"), "unknown");
+  t.end();
+});
+
+void t.test("an incident from its opening to its closing", (t) => {
+  const judged = judge(
+    80,
+    "eu us ap",
+    `okx rest:ticker, every 5s
+     eu .*12 x*24 .*44
+     us .*16 x*18 .*46
+     ap .*80`,
+  );
+  t.strictSame(statesOf(judged, "components"), [
+    "+0s unknown",
+    "+10s operational",
+    // three of twelve: us follows eu by 20 s
+    "+90s degraded",
+    "+105s outage",
+    // us has seven good of twelve; two bad of twelve
+    "+200s degraded",
+    "+215s operational",
+  ]);
+  t.strictSame(lives(judged), [
+    {
+      slug: "okx-2026-01-15-rest-degraded",
+      started: 80,
+      opened: 90,
+      escalated: 105,
+      lastBad: 210,
+      closed: 275,
+      retracted: null,
+      flapping: false,
+      witnesses: "eu us",
+    },
+  ]);
+  t.strictSame(
+    judged.alerts.map(({ kind, at }) => `${kind} +${(at - noon) / 1000}s`),
+    ["opened +90s", "escalated +105s", "closed +275s"],
+  );
+  t.end();
+});
+
+void t.test("a long run of one region does not predate it", (t) => {
+  const judged = judge(
+    20,
+    "eu us",
+    `okx rest:ticker, every 5s
+     eu from -3600s x*740
+     us from -60s .*15 x*10`,
+  );
+  t.match(lives(judged), [{ started: 15, opened: 25, witnesses: "eu us" }]);
+  t.end();
+});
+
+void t.test("silence closes nothing, and a witness must see it well", (t) => {
+  const judged = judge(
+    100,
+    "eu us",
+    `okx rest:ticker, every 5s
+     eu .*12 x*12 _*76
+     us .*12 _*30 .*58`,
+  );
+  // us alone is operational from +220s on; it never saw it bad
+  t.match(statesOf(judged, "components").at(-1), "+220s operational");
+  t.match(lives(judged), [
+    { started: 60, opened: 115, closed: null, witnesses: "eu" },
+  ]);
+  t.end();
+});
+
+void t.test("the third within an hour is flapping", (t) => {
+  const judged = judge(
+    300,
+    "eu",
+    `okx rest:ticker, every 5s
+     eu .*12 x*3 .*30 x*3 .*30 x*3 .*30 x*3 .*186`,
+  );
+  // three of twelve last until the window has moved on: bad for 10 s + 45 s, then the hold
+  t.match(lives(judged), [
+    {
+      slug: "okx-2026-01-15-rest-degraded",
+      opened: 70,
+      lastBad: 115,
+      closed: 180,
+      flapping: false,
+    },
+    {
+      slug: "okx-2026-01-15-rest-degraded-2",
+      opened: 235,
+      closed: 345,
+      flapping: false,
+    },
+    {
+      slug: "okx-2026-01-15-rest-degraded-3",
+      opened: 400,
+      lastBad: 610,
+      closed: 1215,
+      flapping: true,
+    },
+  ]);
+  t.end();
+});
+
+void t.test("several of one instant are named in order", (t) => {
+  const judged = judge(
+    20,
+    "eu",
+    `okx rest:ticker, every 5s
+     eu from -60s .*13 x*3 .*9
+     okx rest:book, every 5s
+     eu from -60s .*12 x*4 .*9
+     okx rest:trades, every 5s
+     eu from -60s .*13 x*3 .*9`,
+  );
+  t.strictSame(
+    judged.incidents.map(({ slug, component }) => `${component} ${slug}`),
+    // the book opens a slot earlier
+    [
+      "rest:book okx-2026-01-15-rest-degraded",
+      "rest:ticker okx-2026-01-15-rest-degraded-2",
+      "rest:trades okx-2026-01-15-rest-degraded-3",
+    ],
+  );
+  t.end();
+});
+
+void t.test("late samples retract what they contradict", (t) => {
+  const judged = judge(
+    60,
+    "eu us",
+    `okx rest:ticker, every 5s
+     eu from -60s .*16 x*20 .*24
+     us from -60s .*3 .*30@100 .*27`,
+  );
+  // when eu turns bad, us has been silent; by +120s its good samples up to +20s have come
+  t.match(lives(judged), [
+    {
+      started: 20,
+      opened: 30,
+      escalated: 45,
+      retracted: 120,
+      closed: null,
+      witnesses: "eu",
+    },
+  ]);
+  t.match(judged.alerts, [
+    { kind: "opened", dropped: true },
+    { kind: "escalated", dropped: true },
+  ]);
+  t.end();
+});
+
+void t.test("an impairment in hindsight retracts what it explains", (t) => {
+  // eu alone measures v0, and opens an incident there before its other venues turn bad
+  const judged = judge(
+    30,
+    "eu us",
+    `v0 rest:ticker, every 5s
+     eu from -60s .*13 x*20
+     v1 rest:ticker, every 5s
+     eu from -60s .*14 x*20
+     us from -60s .*40
+     v2 rest:ticker, every 5s
+     eu from -60s .*15 x*20
+     us from -60s .*40
+     v3 rest:ticker, every 5s
+     eu from -60s .*40
+     us from -60s .*40`,
+  );
+  // three of twelve are bad on v0 at +15s, on v1 at +20s, on v2 at +25s
+  t.match(judged.impairments, [
+    {
+      startedAt: after(15),
+      recognisedAt: after(25),
+      venues: ["v0", "v1", "v2"],
+    },
+  ]);
+  t.match(lives(judged), [{ started: 5, opened: 15, retracted: 60 }]);
+  t.end();
+});
+
+void t.test("what an operator retracts opens again when it gets worse", (t) => {
+  const judged = judge(
+    24,
+    "eu",
+    `okx rest:ticker, every 5s
+     operator retracts at 80s
+     eu .*12 x*12`,
+  );
+  // three of twelve at +70s, six at +85s
+  t.match(lives(judged), [
+    { slug: "okx-2026-01-15-rest-degraded", opened: 70, retracted: 80 },
+    { slug: "okx-2026-01-15-rest-outage", opened: 85, started: 60 },
+  ]);
+  t.end();
+});

@@ -1,0 +1,106 @@
+/** The engine and the second opinion on components, hundreds of random worlds at once, and on worlds that taught something. */
+import t from "tap";
+import { agree } from "./agreement.js";
+import { migratedDatabase } from "./database.js";
+import { randomRuns, rulesOfTheBook } from "./random-runs.js";
+import { componentWorlds } from "./random-worlds.js";
+import { worldOf } from "./world-text.js";
+
+void t.test("the engine and the second opinion agree", async (t) => {
+  const { pool } = await migratedDatabase(t);
+
+  await t.test("on random components", async (t) => {
+    const make = (seed: number) => componentWorlds(seed, 250, rulesOfTheBook);
+    for (const run of randomRuns(make, 3)) await agree(t, pool, run);
+  });
+
+  await t.test("on worlds in which they differed, or might", async (t) => {
+    for (const { what, comesBy, text } of [...onceDiffering, ...onTheLimit]) {
+      const world = worldOf(text, rulesOfTheBook);
+      const seeing = comesBy && {
+        comesBy: comesBy.map((second) => world.instants[0]! + second * 1000),
+      };
+      const run = { seed: 0, worlds: [world] };
+      await t.test(what, (t) => agree(t, pool, run, seeing));
+    }
+  });
+});
+
+const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
+  {
+    what: "a witness that has been silent since before a pause has seen nothing",
+    text: `
+      from 2026-03-10T09:00:00Z, 80 instants every 5s
+      rules catch_up_ms=5000
+      away from 100s to 160s
+      regions eu us
+      okx rest:ticker, every 5s
+      eu .*12 x*6
+      us from 130s .*60`,
+  },
+  {
+    what: "less than a microsecond below the limit is not slow",
+    text: `
+      from 2026-03-10T09:00:00Z, 20 instants every 5s
+      rules slow_multiple=2.1 slow_floor_ms=0
+      regions eu
+      okx rest:ticker, every 5s
+      eu typical 2026-03-10T06:00:00Z 100.001ms
+      eu 210.002ms*20`,
+  },
+  {
+    what: "those that open at once are named in the order of their components' names",
+    text: `
+      from 2026-03-10T09:00:00Z, 20 instants every 5s
+      regions eu
+      okx rest:ticker, every 5s
+      eu .*5 x*15
+      okx rest:book, every 5s
+      eu .*5 x*15`,
+  },
+  {
+    what: "an incident is retracted while nothing is measured, after a pause",
+    // the third sample of eu comes just in time to be a vote, those of us just in time for a retraction
+    comesBy: [...Array.from({ length: 40 }, (_, i) => i * 10), 1200],
+    text: `
+      from 2026-03-10T09:00:00Z, 121 instants every 10s
+      regions eu us
+      okx rest:ticker, every 60s at 55000ms
+      eu x*3@115
+      us .*3@700`,
+  },
+  {
+    what: "states begin anew when some instants were missed for good",
+    comesBy: [...Array.from({ length: 13 }, (_, i) => i * 5), 300],
+    text: `
+      from 2026-03-10T09:00:00Z, 61 instants every 5s
+      rules catch_up_ms=180000
+      away from 65s to 120s
+      regions eu
+      okx rest:ticker, every 5s
+      eu .*60`,
+  },
+];
+
+/** Limits that random worlds hardly ever meet exactly. */
+const onTheLimit: typeof onceDiffering = [
+  {
+    what: "an opening just as long ago as makes no flapping",
+    text: `
+      from 2026-03-10T09:00:00Z, 50 instants every 5s
+      rules window_ms=20000 recovery_hold_ms=10000 flap_openings=2 flap_within_ms=120000
+      regions eu
+      okx rest:ticker, every 5s
+      eu .*12 x*3 .*21 x*3 .*11`,
+  },
+  {
+    what: "an opening just as long ago as is not judged anew",
+    text: `
+      from 2026-03-10T09:00:00Z, 40 instants every 5s
+      rules retraction_every_ms=20000 retraction_ms=60000
+      regions eu us
+      okx rest:ticker, every 5s
+      eu .*14 x*26
+      us _*13 .@65 .@60 .@55`,
+  },
+];

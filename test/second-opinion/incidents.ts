@@ -1,0 +1,287 @@
+/** Chapter 6 of the rule book: the life of incidents. */
+import { type Impairment, isImpaired, wasImpaired } from "./impairment.js";
+import { confirm } from "./quorum.js";
+import { type RegionView, runBeganAt, viewOf } from "./region-view.js";
+import {
+  isBad,
+  type Rules,
+  type Series,
+  type State,
+  type World,
+} from "./world.js";
+
+export interface Incident {
+  slug: string;
+  venue: string;
+  component: string;
+  severity: State;
+  peak: State;
+  startedAt: number;
+  openedAt: number;
+  escalatedAt: number | null;
+  /** The last instant at which its component was confirmed bad. */
+  lastBadAt: number;
+  closedAt: number | null;
+  retractedAt: number | null;
+  retractedByOperator: boolean;
+  flapping: boolean;
+  /** The regions that were counted and saw it bad when it opened or escalated, in the order of the registry. */
+  witnesses: string[];
+}
+
+export interface Alert {
+  kind: "opened" | "escalated" | "closed";
+  slug: string;
+  /** From then on; of a closing, the worst it was. */
+  severity: State;
+  at: number;
+  /** Its incident was retracted; here none of them leaves before. */
+  dropped: boolean;
+}
+
+export interface Records {
+  incidents: Incident[];
+  alerts: Alert[];
+}
+
+/** A component as it stands at this instant. */
+export interface ComponentNow {
+  venue: string;
+  component: string;
+  state: State;
+  since: number;
+  quorum: number;
+  /** What the counted regions see. */
+  votes: RegionView[];
+}
+
+/** What operators retract once an instant is decided. */
+export function retractByHand(records: Records, now: Instant): void {
+  for (const retraction of now.world.retractions)
+    for (const incident of records.incidents)
+      if (
+        retraction.at === now.at &&
+        isOpen(incident) &&
+        isOfComponent(retraction)(incident)
+      ) {
+        retract(records, incident, now.at);
+        incident.retractedByOperator = true;
+      }
+}
+
+/** Everything that an instant's decisions rest on. */
+export interface Instant {
+  at: number;
+  world: World;
+  series: Series[];
+  impairments: Impairment[];
+  /** What every region sees, the impaired ones too. */
+  views: RegionView[];
+  components: ComponentNow[];
+}
+
+/** Moves the incidents as of this instant, in place. */
+export function moveIncidents(records: Records, now: Instant): void {
+  retractUnbacked(records, now);
+  close(records, now);
+  follow(records, now);
+  open(records, now);
+}
+
+function retractUnbacked(records: Records, now: Instant): void {
+  const { rules } = now.world;
+  if (now.at % rules.retraction_every_ms !== 0) return;
+  for (const incident of records.incidents) {
+    const { openedAt, retractedAt } = incident;
+    if (retractedAt !== null) continue;
+    if (openedAt <= now.at - rules.retraction_ms || openedAt >= now.at)
+      continue;
+    const anew = confirm(
+      now.series
+        .filter(isOf(incident))
+        .map((series) => viewOf(series, openedAt, now.at, rules)),
+      (region) => wasImpaired(now.impairments, region, openedAt),
+    );
+    if (agreeing(anew.votes, rules).length >= anew.quorum) continue;
+    retract(records, incident, now.at);
+  }
+}
+
+function retract({ alerts }: Records, incident: Incident, at: number): void {
+  incident.retractedAt = at;
+  for (const alert of alerts)
+    if (alert.slug === incident.slug) alert.dropped = true;
+}
+
+function close({ incidents, alerts }: Records, now: Instant): void {
+  const { rules } = now.world;
+  for (const incident of incidents.filter(isOpen)) {
+    const { state, since } = now.components.find(isOfComponent(incident))!;
+    const holdMs = incident.flapping
+      ? rules.flap_hold_ms
+      : rules.recovery_hold_ms;
+    const held = state === "operational" && since <= now.at - holdMs;
+    const witnessed = now.views
+      .filter(isOfComponent(incident))
+      .some(
+        (view) =>
+          incident.witnesses.includes(view.region) &&
+          !isImpaired(now.impairments, view.region) &&
+          view.state === "operational",
+      );
+    if (!held || !witnessed) continue;
+    incident.closedAt = now.at;
+    alerts.push(alertOf("closed", incident, now));
+  }
+}
+
+function follow({ incidents, alerts }: Records, now: Instant): void {
+  for (const incident of incidents.filter(isOpen)) {
+    const { state, votes } = now.components.find(isOfComponent(incident))!;
+    if (!isBad(state)) continue;
+    incident.severity = state;
+    incident.lastBadAt = now.at;
+    if (state !== "outage" || incident.peak === "outage") continue;
+    incident.peak = "outage";
+    incident.escalatedAt = now.at;
+    const seeItBad = votes.filter((view) => isBad(view.state));
+    incident.witnesses = now.world.regions.filter(
+      (region) =>
+        incident.witnesses.includes(region) ||
+        seeItBad.some((view) => view.region === region),
+    );
+    alerts.push(alertOf("escalated", incident, now));
+  }
+}
+
+function open(records: Records, now: Instant): void {
+  const { rules } = now.world;
+  const opening: Omit<Incident, "slug" | "flapping">[] = [];
+  for (const one of now.components) {
+    const agree = agreeing(one.votes, rules);
+    if (!isBad(one.state)) continue;
+    if (
+      records.incidents.some(
+        (other) => isOpen(other) && isOfComponent(one)(other),
+      )
+    )
+      continue;
+    if (agree.length < one.quorum) continue;
+    if (isNoneByOperator(one, records.incidents)) continue;
+    const beginnings = now.series
+      .filter(isOf(one))
+      .filter((series) => agree.some(({ region }) => region === series.region))
+      .map((series) => runBeganAt(series, now.at, rules))
+      .toSorted((a, b) => a - b);
+    opening.push({
+      venue: one.venue,
+      component: one.component,
+      severity: one.state,
+      peak: one.state,
+      startedAt: beginnings[one.quorum - 1]!,
+      openedAt: now.at,
+      escalatedAt: null,
+      lastBadAt: now.at,
+      closedAt: null,
+      retractedAt: null,
+      retractedByOperator: false,
+      witnesses: one.votes
+        .filter((view) => isBad(view.state))
+        .map(({ region }) => region),
+    });
+  }
+  const inOrder = opening.toSorted(
+    (a, b) => a.startedAt - b.startedAt || (a.component < b.component ? -1 : 1),
+  );
+  for (const one of inOrder) {
+    const incident = {
+      ...one,
+      slug: slugOf(one, records.incidents),
+      flapping: flaps(one, records.incidents, rules),
+    };
+    records.incidents.push(incident);
+    records.alerts.push(alertOf("opened", incident, now));
+  }
+}
+
+/** An operator has retracted an open incident of the component since it took its present state. */
+function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
+  return incidents
+    .filter(isOfComponent(one))
+    .some(
+      (incident) =>
+        incident.retractedByOperator &&
+        incident.closedAt === null &&
+        incident.retractedAt !== null &&
+        incident.retractedAt >= one.since,
+    );
+}
+
+/** The votes that an opening needs a quorum of. */
+function agreeing(votes: RegionView[], rules: Rules): RegionView[] {
+  return votes.filter(
+    (view) => isBad(view.state) && view.badRun >= rules.opening_bad_run,
+  );
+}
+
+function flaps(
+  { venue, component, openedAt }: Omit<Incident, "slug" | "flapping">,
+  incidents: Incident[],
+  rules: Rules,
+): boolean {
+  const before = incidents.filter(
+    (other) =>
+      other.venue === venue &&
+      other.component === component &&
+      other.retractedAt === null &&
+      other.openedAt > openedAt - rules.flap_within_ms,
+  );
+  return before.length + 1 >= rules.flap_openings;
+}
+
+function slugOf(
+  {
+    venue,
+    component,
+    startedAt,
+    severity,
+  }: Omit<Incident, "slug" | "flapping">,
+  incidents: Incident[],
+): string {
+  const day = new Date(startedAt).toISOString().slice(0, 10);
+  const kind = component.split(":")[0]!;
+  const name = `${venue}-${day}-${kind}-${severity}`;
+  const taken = (slug: string) => incidents.some((one) => one.slug === slug);
+  if (!taken(name)) return name;
+  let number = 2;
+  while (taken(`${name}-${number}`)) number++;
+  return `${name}-${number}`;
+}
+
+function alertOf(
+  kind: Alert["kind"],
+  { slug, severity, peak }: Incident,
+  now: Instant,
+): Alert {
+  return {
+    kind,
+    slug,
+    severity: kind === "closed" ? peak : severity,
+    at: now.at,
+    dropped: false,
+  };
+}
+
+function isOpen({ closedAt, retractedAt }: Incident): boolean {
+  return closedAt === null && retractedAt === null;
+}
+
+function isOf(one: { venue: string; component: string }) {
+  return (series: Series) =>
+    series.venue === one.venue && series.component.id === one.component;
+}
+
+function isOfComponent(one: { venue: string; component: string }) {
+  return (other: { venue: string; component: string }) =>
+    other.venue === one.venue && other.component === one.component;
+}

@@ -1,0 +1,42 @@
+/** Chapter 5 of the rule book: what the regions together confirm, of a component, a venue and the fleet. */
+import type { RegionView } from "./region-view.js";
+import { isBad, type State } from "./world.js";
+
+export interface Confirmed<View> {
+  state: State;
+  quorum: number;
+  /** What the counted regions see. */
+  votes: View[];
+}
+
+/** @param views of all regions on one component */
+export function confirm<View extends RegionView>(
+  views: View[],
+  isImpaired: (region: string) => boolean,
+): Confirmed<View> {
+  const votes = views.filter(
+    (view) => view.reporting && !isImpaired(view.region),
+  );
+  const quorum = Math.floor(votes.length / 2) + 1;
+  const see = (what: (state: State) => boolean) =>
+    votes.filter(({ state }) => what(state)).length;
+
+  let state: State;
+  if (see((state) => state === "outage") >= quorum) state = "outage";
+  else if (see(isBad) >= quorum) state = "degraded";
+  else if (see((state) => state !== "unknown") < quorum) state = "unknown";
+  else if (see((state) => state === "operational") === 0) state = "unknown";
+  else state = "operational";
+
+  return { state, quorum, votes };
+}
+
+/** A venue's state from those of its components; the fleet's from those of its venues. */
+export function stateOfAll(states: State[]): State {
+  const known = states.filter((state) => state !== "unknown");
+  const inOutage = known.filter((state) => state === "outage");
+  if (known.length === 0) return "unknown";
+  if (inOutage.length >= known.length / 2) return "outage";
+  if (known.some(isBad)) return "degraded";
+  return "operational";
+}
