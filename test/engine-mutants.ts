@@ -10,7 +10,7 @@ export interface Mutant {
   found: string;
   becomes: string;
   noticedBy: string[];
-  /** The table itself refuses what comes of it: the constraint that it violates. */
+  /** The table itself refuses what comes of it: how it says so. */
   refusedBy?: string;
 }
 
@@ -22,9 +22,10 @@ export const mutants: Mutant[] = [
   {
     breaks: "after an absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found:
-      "return query select i.instant, false from generate_series(first_at, newest_at, step) i (instant);",
-    becomes: "return query select newest_at, false;",
+    found: `      from generate_series(first_at, newest_at, step) i (instant);
+  else`,
+    becomes: `      from generate_series(newest_at, newest_at, step) i (instant);
+  else`,
     noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
   },
   {
@@ -260,7 +261,7 @@ export const mutants: Mutant[] = [
     found: "o.region_id <> s.region_id and o.bad",
     becomes:
       "o.region_id <> s.region_id and o.bad and o.region_id <> all (array(select engine.impaired_regions(at, at)))",
-    noticedBy: ["4-outage-in-a-cascade"],
+    noticedBy: ["4-impaired-region-is-asked"],
   },
   {
     breaks: "an impairment goes on although another region sees the same",
@@ -448,6 +449,31 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
+    breaks: "a change of the registry retracts",
+    file: "engine/070-incidents.sql",
+    found: `      and (
+        exists (
+          select from impairment m`,
+    becomes: `      and (
+        true or exists (
+          select from impairment m`,
+    noticedBy: ["6-registry-change-retracts-nothing"],
+  },
+  {
+    breaks: "late samples are no news",
+    file: "engine/070-incidents.sql",
+    found: "            limit 1\n          ) late",
+    becomes: "            limit 0\n          ) late",
+    noticedBy: ["6-opens-anew-after-retraction"],
+  },
+  {
+    breaks: "an impairment recognised since is no news",
+    file: "engine/070-incidents.sql",
+    found: "where m.recognised_at > i.opened_at and",
+    becomes: "where false and",
+    noticedBy: ["4-impaired-in-hindsight"],
+  },
+  {
     breaks: "an opening is backed without runs",
     file: "engine/060-evidence.sql",
     found: " and e.bad_run >= r.opening_bad_run",
@@ -571,6 +597,7 @@ export const mutants: Mutant[] = [
     becomes:
       "set last_bad_at = at, severity = s.state, peak_severity = s.state",
     noticedBy: ["6-recovery-of-the-majority"],
+    refusedBy: "at its worst",
   },
   {
     breaks: "it escalates with every relapse",
@@ -620,6 +647,20 @@ export const mutants: Mutant[] = [
     becomes: "",
     noticedBy: ["6-recovery-of-the-majority"],
     refusedBy: "incident_open",
+  },
+  {
+    breaks: "what an operator retracted opens again",
+    file: "engine/070-incidents.sql",
+    found: "          and i.retracted_at >= c.bad_since",
+    becomes: "          and false and i.retracted_at >= c.bad_since",
+    noticedBy: ["6-operator-retracts"],
+  },
+  {
+    breaks: "what an operator retracted stays away when it grows worse",
+    file: "engine/070-incidents.sql",
+    found: " and i.peak_severity >= c.state",
+    becomes: "",
+    noticedBy: ["6-operator-retracts-and-it-grows-worse"],
   },
   {
     breaks: "retracted incidents count as flapping",
