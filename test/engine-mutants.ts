@@ -605,7 +605,7 @@ export const mutants: Mutant[] = [
     found: "i.last_bad_at = at and i.severity > i.peak_severity",
     becomes: "i.last_bad_at = at and i.severity = 'outage'",
     noticedBy: ["6-relapse-within-the-hold", "6-opens-as-an-outage"],
-    refusedBy: "alert_event_incident_id_kind_key",
+    refusedBy: "at its worst",
   },
 
   // 6. Opening
