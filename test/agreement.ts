@@ -15,6 +15,7 @@ import {
   type EngineRecords,
   gatherStatistics,
   insertSamples,
+  retractByHand,
   opinionLines,
   watch,
 } from "./engine-on-worlds.js";
@@ -120,6 +121,7 @@ async function compare(
         lawless.push(...(await openedWithoutQuorum(db, rules)));
       if (closed.length > 0) past.push(...(await closedIncidents(db, closed)));
     }
+    await retractByHand(db, run, at);
     const moments = opinions.map(({ moments }) => moments[place]!);
     note(
       new Date(at).toISOString(),
@@ -192,6 +194,7 @@ function recordLines({
         `started ${time(i.startedAt)}, opened ${time(i.openedAt)}`,
         `escalated ${time(i.escalatedAt)}, last bad ${time(i.lastBadAt)}`,
         `closed ${time(i.closedAt)}, retracted ${time(i.retractedAt)}`,
+        `${i.retractedByOperator ? "" : "not "}by an operator`,
         `${i.flapping ? "" : "not "}flapping, seen by ${i.witnesses.join(" ")}`,
       ].join(", "),
     ),

@@ -46,7 +46,7 @@ export async function brokenLaws(db: Db): Promise<string[]> {
       and (retracted_at is null or retracted_at > opened_at)
       and (escalated_at is null) = (evidence -> 'escalation' is null)
       and (closed_at is null) = (evidence -> 'closing' is null)
-      and (retracted_at is null) = (retraction_evidence is null)
+      and (retracted_at is not null or retraction_evidence is null)
     )
     union all
     -- an alert of what did not happen, or none of what did

@@ -22,10 +22,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "after an absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found: `      from generate_series(first_at, newest_at, step) i (instant);
-  else`,
-    becomes: `      from generate_series(newest_at, newest_at, step) i (instant);
-  else`,
+    found:
+      "from generate_series(first_at, newest_at, step) i (instant);\n  else",
+    becomes: "from (values (newest_at)) i (instant);\n  else",
     noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
   },
   {

@@ -95,6 +95,21 @@ export async function catchUp(db: Db, { worlds }: Run, upTo: number) {
     accepted(decided);
 }
 
+/** What operators do once this instant is decided. */
+export async function retractByHand(db: Db, { worlds }: Run, at: number) {
+  for (const retraction of worlds.flatMap(({ retractions }) => retractions)) {
+    if (retraction.at !== at) continue;
+    const open = await db.query<{ slug: string }>(sql`
+      select slug
+      from incident i join component c using (component_id) join venue v using (venue_id)
+      where v.venue = ${retraction.venue} and c.component = ${retraction.component}
+        and i.closed_at is null and i.retracted_at is null
+    `);
+    for (const { slug } of open)
+      await db.file("retract", [slug, "an operator says so"]);
+  }
+}
+
 /**
  * What the engine says as of now of states and impaired regions, a line each. The same of the second opinion is
  * `linesOf`. Regions without a sample in the window are left out as long as they are said to see nothing.
@@ -199,6 +214,7 @@ export async function engineRecords(db: Db): Promise<EngineRecords> {
           'startedAt', extract(epoch from i.started_at) * 1000, 'openedAt', extract(epoch from i.opened_at) * 1000,
           'escalatedAt', extract(epoch from i.escalated_at) * 1000, 'lastBadAt', extract(epoch from i.last_bad_at) * 1000,
           'closedAt', extract(epoch from i.closed_at) * 1000, 'retractedAt', extract(epoch from i.retracted_at) * 1000,
+          'retractedByOperator', i.retracted_at is not null and i.retraction_evidence is null,
           'flapping', i.flapping,
           'witnesses', (
             select coalesce(jsonb_agg(g.region order by g.position), '[]')

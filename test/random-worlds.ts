@@ -7,6 +7,7 @@
 import { randomFrom } from "./random-samples.js";
 import type {
   Component,
+  Retraction,
   Rules,
   Sample,
   Typical,
@@ -76,14 +77,20 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
   return { seed, worlds };
 }
 
-/** Some of its instants, the last one too: now nearly all, now a few minutes apart. */
+/** Some of its instants, now nearly all, now a few minutes apart; the last one too, and those at which an operator acts. */
 export function cutAtRandom({ seed, worlds }: Run): number[] {
   const dice = new Dice(seed);
   const { instants } = worlds[0]!;
-  const cuts = [];
+  const cuts: number[] = [];
   for (let place = 0; place < instants.length - 1;)
     cuts.push(instants[(place += dice.weighted([1, 1, 2, dice.whole(3, 50)]))]);
-  return [...cuts.filter((at) => at !== undefined), instants.at(-1)!];
+  const acts = worlds.flatMap(({ retractions }) => retractions);
+  return instants.filter(
+    (at) =>
+      cuts.includes(at) ||
+      at === instants.at(-1) ||
+      acts.some((retraction) => retraction.at === at),
+  );
 }
 
 /** Its samples as they become known, those of a batch in any order, a few twice, and then with another content. */
@@ -370,6 +377,7 @@ function filled(
 ): World {
   const samples: Sample[] = [];
   const typical: Typical[] = [];
+  const retractions: Retraction[] = [];
   for (const venue of world.venues) {
     const aligned = dice.happens(0.5);
     for (const component of venue.components) {
@@ -377,6 +385,12 @@ function filled(
       const measuring = new Set(troubles.flatMap(({ regions }) => regions));
       const extra = dice.some(world.regions);
       const phaseMs = aligned ? 0 : dice.whole(0, component.cadenceMs - 1);
+      while (dice.happens(0.1))
+        retractions.push({
+          venue: venue.id,
+          component: component.id,
+          at: dice.weighted(world.instants),
+        });
       const noise = dice.weighted([0, 0, 0, 0.02, 0.1]);
       for (const region of world.regions) {
         if (!measuring.has(region) && !extra.includes(region)) continue;
@@ -398,7 +412,7 @@ function filled(
       }
     }
   }
-  return { ...world, samples, typical };
+  return { ...world, samples, typical, retractions };
 }
 
 function typicalOf(

@@ -454,3 +454,19 @@ void t.test("an impairment in hindsight retracts what it explains", (t) => {
   t.match(lives(judged), [{ started: 5, opened: 15, retracted: 60 }]);
   t.end();
 });
+
+void t.test("what an operator retracts opens again when it gets worse", (t) => {
+  const judged = judge(
+    24,
+    "eu",
+    `okx rest:ticker, every 5s
+     operator retracts at 80s
+     eu .*12 x*12`,
+  );
+  // three of twelve at +70s, six at +85s
+  t.match(lives(judged), [
+    { slug: "okx-2026-01-15-rest-degraded", opened: 70, retracted: 80 },
+    { slug: "okx-2026-01-15-rest-outage", opened: 85, started: 60 },
+  ]);
+  t.end();
+});

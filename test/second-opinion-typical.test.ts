@@ -93,6 +93,7 @@ function worldOfDays(): World {
     venues: [{ id: "okx", components }],
     samples,
     typical: [],
+    retractions: [],
     instants: [],
   };
 }

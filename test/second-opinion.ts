@@ -14,6 +14,7 @@ import {
   type Incident,
   moveIncidents,
   type Records,
+  retractByHand,
 } from "./second-opinion/incidents.js";
 import { confirm, stateOfAll } from "./second-opinion/quorum.js";
 import { viewOf } from "./second-opinion/region-view.js";
@@ -75,14 +76,9 @@ export function secondOpinion(world: World): Opinion {
     judgeImpairments(impairments, views, world, at);
     const components = componentsNow(world, views, impairments, before, at);
     const venues = venuesNow(world, components, before, at);
-    moveIncidents(records, {
-      at,
-      world,
-      series,
-      impairments,
-      views,
-      components,
-    });
+    const now = { at, world, series, impairments, views, components };
+    moveIncidents(records, now);
+    retractByHand(records, now);
 
     moments.push({
       at,

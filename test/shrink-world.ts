@@ -36,6 +36,7 @@ function* smallerThan(world: World): Generator<World> {
     if (place > 0)
       yield { ...world, instants: world.instants.slice(0, place + 1) };
   if (world.typical.length > 0) yield { ...world, typical: [] };
+  if (world.retractions.length > 0) yield { ...world, retractions: [] };
   yield* calmer(world, (sample) => sample.receivedAfterS > 0, {
     receivedAfterS: 0,
   });
@@ -65,6 +66,7 @@ function without(world: World, isGone: (one: Named) => boolean): World {
       .filter(({ components }) => components.length > 0),
     samples: world.samples.filter((sample) => !isGone(sample)),
     typical: world.typical.filter((one) => !isGone(one)),
+    retractions: world.retractions.filter((one) => !isGone(one)),
   };
 }
 

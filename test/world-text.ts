@@ -7,6 +7,7 @@
  *     regions eu us
  *     okx rest:ticker, every 5s at 0ms
  *       eu   .*12 x*3@2 _*4 900ms
+ *       operator retracts at 90s
  *       us   typical 2026-01-15T06:00:00Z 100ms
  *       us   .*20
  *
@@ -24,6 +25,7 @@ export function worldOf(text: string, rules: Rules): World {
     venues: [],
     samples: [],
     typical: [],
+    retractions: [],
     instants: [],
   };
   let place: { venue: string; component: string } = {
@@ -45,6 +47,7 @@ export function worldOf(text: string, rules: Rules): World {
       /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._]|x?[\d.]+ms|x)[*@\d]*(?:\s+|$))+)$/.exec(
         line,
       );
+    const retraction = /^operator retracts at (\d+)s$/.exec(line);
     const away = /^away from (\d+)s to (\d+)s$/.exec(line);
     if (line === "") continue;
     else if (head) {
@@ -76,7 +79,12 @@ export function worldOf(text: string, rules: Rules): World {
       world.instants = world.instants.filter(
         (at) => second(at) < from || second(at) >= to,
       );
-    } else if (typical)
+    } else if (retraction)
+      world.retractions.push({
+        ...place,
+        at: world.instants[0]! + Number(retraction[1]) * 1000,
+      });
+    else if (typical)
       world.typical.push({
         ...place,
         region: typical[1]!,
@@ -189,6 +197,9 @@ function linesOf(
         (one) =>
           `  ${one.region} typical ${new Date(one.boundary).toISOString()} ${one.latencyUs / 1000}ms`,
       ),
+    ...world.retractions
+      .filter(isOfIt)
+      .map(({ at }) => `  operator retracts at ${(at - start) / 1000}s`),
   ];
   for (const region of world.regions) {
     const series = samples

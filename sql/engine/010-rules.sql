@@ -40,6 +40,8 @@ as $$
     from (select * from rules_in_force f where f.holds_from <= at order by f.holds_from desc limit 1) f
     where f.version = keep_rules.version and f.rules = to_jsonb(r)
   )
+  -- only where a history is made anew
+  on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules
 $$;
 
 -- The rules by which an instant was decided.

@@ -163,7 +163,8 @@ begin atomic
       b.during,
       count(*)::int as buckets,
       api.whole_ms(percentile_cont(0.5) within group (order by b.p50_us)) as p50_ms,
-      api.whole_ms(percentile_cont(0.5) within group (order by b.p95_us)) as p95_ms
+      api.whole_ms(percentile_cont(0.5) within group (order by b.p95_us)) as p95_ms,
+      api.whole_ms(max(b.p50_us)) as slowest_ms
     from buckets b
     group by grouping sets ((b.during), (b.region_id, b.during))
   )
@@ -179,14 +180,16 @@ begin atomic
       'to', api.iso(from_at),
       'buckets', coalesce(before.buckets, 0),
       'p50Ms', before.p50_ms,
-      'p95Ms', before.p95_ms
+      'p95Ms', before.p95_ms,
+      'slowestMs', before.slowest_ms
     ),
     'during', json_build_object(
       'from', api.iso(from_at),
       'to', api.iso(to_at),
       'buckets', coalesce(during.buckets, 0),
       'p50Ms', during.p50_ms,
-      'p95Ms', during.p95_ms
+      'p95Ms', during.p95_ms,
+      'slowestMs', during.slowest_ms
     ),
     'regions', (
       select json_agg(
@@ -194,7 +197,8 @@ begin atomic
           'region', g.region,
           'beforeP50Ms', b.p50_ms,
           'p50Ms', d.p50_ms,
-          'p95Ms', d.p95_ms
+          'p95Ms', d.p95_ms,
+          'slowestMs', d.slowest_ms
         )
         order by g.position
       )

@@ -23,6 +23,7 @@ export interface Incident {
   lastBadAt: number;
   closedAt: number | null;
   retractedAt: number | null;
+  retractedByOperator: boolean;
   flapping: boolean;
   /** The regions that were counted and saw it bad when it opened or escalated, in the order of the registry. */
   witnesses: string[];
@@ -54,6 +55,20 @@ export interface ComponentNow {
   votes: RegionView[];
 }
 
+/** What operators retract once an instant is decided. */
+export function retractByHand(records: Records, now: Instant): void {
+  for (const retraction of now.world.retractions)
+    for (const incident of records.incidents)
+      if (
+        retraction.at === now.at &&
+        isOpen(incident) &&
+        isOfComponent(retraction)(incident)
+      ) {
+        retract(records, incident, now.at);
+        incident.retractedByOperator = true;
+      }
+}
+
 /** Everything that an instant's decisions rest on. */
 export interface Instant {
   at: number;
@@ -67,16 +82,16 @@ export interface Instant {
 
 /** Moves the incidents as of this instant, in place. */
 export function moveIncidents(records: Records, now: Instant): void {
-  retract(records, now);
+  retractUnbacked(records, now);
   close(records, now);
   follow(records, now);
   open(records, now);
 }
 
-function retract({ incidents, alerts }: Records, now: Instant): void {
+function retractUnbacked(records: Records, now: Instant): void {
   const { rules } = now.world;
   if (now.at % rules.retraction_every_ms !== 0) return;
-  for (const incident of incidents) {
+  for (const incident of records.incidents) {
     const { openedAt, retractedAt } = incident;
     if (retractedAt !== null) continue;
     if (openedAt <= now.at - rules.retraction_ms || openedAt >= now.at)
@@ -88,10 +103,14 @@ function retract({ incidents, alerts }: Records, now: Instant): void {
       (region) => wasImpaired(now.impairments, region, openedAt),
     );
     if (agreeing(anew.votes, rules).length >= anew.quorum) continue;
-    incident.retractedAt = now.at;
-    for (const alert of alerts)
-      if (alert.slug === incident.slug) alert.dropped = true;
+    retract(records, incident, now.at);
   }
+}
+
+function retract({ alerts }: Records, incident: Incident, at: number): void {
+  incident.retractedAt = at;
+  for (const alert of alerts)
+    if (alert.slug === incident.slug) alert.dropped = true;
 }
 
 function close({ incidents, alerts }: Records, now: Instant): void {
@@ -148,6 +167,7 @@ function open(records: Records, now: Instant): void {
     )
       continue;
     if (agree.length < one.quorum) continue;
+    if (isNoneByOperator(one, records.incidents)) continue;
     const beginnings = now.series
       .filter(isOf(one))
       .filter((series) => agree.some(({ region }) => region === series.region))
@@ -164,6 +184,7 @@ function open(records: Records, now: Instant): void {
       lastBadAt: now.at,
       closedAt: null,
       retractedAt: null,
+      retractedByOperator: false,
       witnesses: one.votes
         .filter((view) => isBad(view.state))
         .map(({ region }) => region),
@@ -181,6 +202,19 @@ function open(records: Records, now: Instant): void {
     records.incidents.push(incident);
     records.alerts.push(alertOf("opened", incident, now));
   }
+}
+
+/** An operator has retracted an open incident of the component since it took its present state. */
+function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
+  return incidents
+    .filter(isOfComponent(one))
+    .some(
+      (incident) =>
+        incident.retractedByOperator &&
+        incident.closedAt === null &&
+        incident.retractedAt !== null &&
+        incident.retractedAt >= one.since,
+    );
 }
 
 /** The votes that an opening needs a quorum of. */

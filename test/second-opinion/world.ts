@@ -10,6 +10,8 @@ export interface World {
   /** In any order. No two of a component and region have the same `ts`. */
   samples: Sample[];
   typical: Typical[];
+  /** By operators. */
+  retractions: Retraction[];
   /** Ascending. A step longer than `step_ms` was a pause longer than `catch_up_ms`: it is not made up for. */
   instants: number[];
 }
@@ -36,6 +38,13 @@ export interface Sample {
   fault: string | null;
   latencyUs: number | null;
   receivedAfterS: number;
+}
+
+/** After this instant was decided: of whichever incident of the component is open then. */
+export interface Retraction {
+  venue: string;
+  component: string;
+  at: number;
 }
 
 /** The typical latency that was reckoned for a boundary. */

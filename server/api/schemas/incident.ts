@@ -195,6 +195,11 @@ function measuredLatency(description: string): SchemaObject {
       integer("Median of their medians; null where nothing was answered."),
     ),
     p95Ms: orNull(integer("Median of their 95th percentiles.")),
+    slowestMs: orNull(
+      integer(
+        "The highest of their medians: of what lasted a minute or two, the others are half of what was before and after it.",
+      ),
+    ),
   });
 }
 
@@ -219,6 +224,7 @@ const latency = object(
         beforeP50Ms: orNull(integer("Before, null where not measured.")),
         p50Ms: orNull(integer("During.")),
         p95Ms: orNull(integer("During.")),
+        slowestMs: orNull(integer("During.")),
       }),
     ),
   },
