@@ -10,7 +10,7 @@ export interface Mutant {
   found: string;
   becomes: string;
   noticedBy: string[];
-  /** The table itself refuses what comes of it: how it says so. */
+  /** The table itself refuses what comes of it: the constraint that it names. */
   refusedBy?: string;
 }
 
@@ -22,9 +22,10 @@ export const mutants: Mutant[] = [
   {
     breaks: "after an absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found:
-      "from generate_series(first_at, newest_at, step) i (instant);\n  else",
-    becomes: "from (values (newest_at)) i (instant);\n  else",
+    found: `      from generate_series(first_at, newest_at, step) i (instant);
+  else`,
+    becomes: `      from generate_series(newest_at, newest_at, step) i (instant);
+  else`,
     noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
   },
   {
@@ -596,7 +597,7 @@ export const mutants: Mutant[] = [
     becomes:
       "set last_bad_at = at, severity = s.state, peak_severity = s.state",
     noticedBy: ["6-recovery-of-the-majority"],
-    refusedBy: "at its worst",
+    refusedBy: "refuse_rewriting",
   },
   {
     breaks: "it escalates with every relapse",
@@ -604,7 +605,7 @@ export const mutants: Mutant[] = [
     found: "i.last_bad_at = at and i.severity > i.peak_severity",
     becomes: "i.last_bad_at = at and i.severity = 'outage'",
     noticedBy: ["6-relapse-within-the-hold", "6-opens-as-an-outage"],
-    refusedBy: "at its worst",
+    refusedBy: "refuse_rewriting",
   },
 
   // 6. Opening

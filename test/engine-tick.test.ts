@@ -169,6 +169,27 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     await migrate(pool, database.registry, log);
   });
 
+  await t.test("a witness that leaves retracts nothing", async (t) => {
+    await playText(
+      pool,
+      "eu-central .*12 x*12\nus-east .*12 x*12\nap-southeast .*24",
+    );
+    const left = structuredClone(database.registry);
+    left.regions = left.regions.filter(({ id }) => id !== "us-east");
+    await migrate(pool, left, log);
+    for (const seconds of [120, 130, 140])
+      t.strictSame(
+        accepted(await tick(pool, afterS(seconds))).retracted,
+        [],
+        "its votes were good when they were counted",
+      );
+    const [row] = await pool.query(
+      sql`select retracted_at from incident where opened_at < ${afterS(120)}`,
+    );
+    t.strictSame(row, { retracted_at: null });
+    await migrate(pool, database.registry, log);
+  });
+
   await t.test("a region that leaves has no vote from then on", async (t) => {
     await playText(pool, "eu-central .*24\nus-east .*12 x*12");
     const left = structuredClone(database.registry);

@@ -83,7 +83,9 @@ export function cutAtRandom({ seed, worlds }: Run): number[] {
   const { instants } = worlds[0]!;
   const cuts: number[] = [];
   for (let place = 0; place < instants.length - 1;)
-    cuts.push(instants[(place += dice.weighted([1, 1, 2, dice.whole(3, 50)]))]);
+    cuts.push(
+      instants[(place += dice.weighted([1, 1, 2, dice.whole(3, 50)]))]!,
+    );
   const acts = worlds.flatMap(({ retractions }) => retractions);
   return instants.filter(
     (at) =>

@@ -88,28 +88,33 @@ language plpgsql
 as $$
 begin
   if tg_op = 'DELETE' then
-    raise exception 'incident % cannot be deleted; retract it instead', old.slug;
+    raise exception 'incident % cannot be deleted; retract it instead', old.slug
+      using constraint = 'refuse_rewriting';
   end if;
   if (new.incident_id, new.slug, new.component_id, new.started_at, new.opened_at, new.flapping, new.evidence -> 'opening')
     is distinct from
     (old.incident_id, old.slug, old.component_id, old.started_at, old.opened_at, old.flapping, old.evidence -> 'opening')
   then
-    raise exception 'the name, the beginning and the opening of incident % cannot be changed', old.slug;
+    raise exception 'the name, the beginning and the opening of incident % cannot be changed', old.slug
+      using constraint = 'refuse_rewriting';
   end if;
   if old.retracted_at is not null then
-    raise exception 'incident % was retracted at %, and cannot be changed any more', old.slug, old.retracted_at;
+    raise exception 'incident % was retracted at %, and cannot be changed any more', old.slug, old.retracted_at
+      using constraint = 'refuse_rewriting';
   end if;
   if old.closed_at is not null
     and to_jsonb(new) - '{retracted_at,retraction_reason,retraction_evidence}'::text[]
       is distinct from to_jsonb(old) - '{retracted_at,retraction_reason,retraction_evidence}'::text[]
   then
-    raise exception 'incident % was closed at %, and cannot be changed any more', old.slug, old.closed_at;
+    raise exception 'incident % was closed at %, and cannot be changed any more', old.slug, old.closed_at
+      using constraint = 'refuse_rewriting';
   end if;
   if new.peak_severity < old.peak_severity
     or new.last_bad_at < old.last_bad_at
     or (old.escalated_at is not null and new.escalated_at is distinct from old.escalated_at)
   then
-    raise exception 'what incident % was at its worst, and until when, cannot be taken back', old.slug;
+    raise exception 'what incident % was at its worst, and until when, cannot be taken back', old.slug
+      using constraint = 'refuse_rewriting';
   end if;
   return new;
 end;

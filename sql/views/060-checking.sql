@@ -49,4 +49,4 @@ $$;
 comment on function analytics.evidence(text, text) is
 'The votes behind a decision on an incident (opening, escalation, closing, or retraction by the engine), recomputed from raw '
 'samples by the rules of that time and by what was known then. Equal to what stands on the incident, but for the probes'' '
-'builds, which are those of now. Null where that decision was not taken, or its samples are no longer kept.';
+'builds, the cadence and the regions, which are those of now. Null where that decision was not taken, or its samples are no longer kept.';
