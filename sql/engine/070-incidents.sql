@@ -272,12 +272,10 @@ begin
       and s.bad_run >= r.opening_bad_run
       and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
       and not exists (
-        -- an operator has said that this very trouble is none (the engine's own retractions have evidence); one that grows
-        -- worse is another
+        -- an operator has said that this very trouble is none (the engine's own retractions have evidence)
         select from incident i
         where i.component_id = c.component_id
-          and i.retracted_at >= c.bad_since and i.peak_severity >= c.state
-          and i.retraction_evidence is null and i.closed_at is null
+          and i.retracted_at >= c.since and i.retraction_evidence is null and i.closed_at is null
       )
     group by c.component_id, c.quorum
     having count(*) >= c.quorum

@@ -167,7 +167,7 @@ create function engine.recall_retractions(warm_from timestamptz, eve timestamptz
 language sql
 as $$
   update component_state s
-  set since = r.retracted_at, bad_since = r.retracted_at
+  set since = r.retracted_at
   from (
     select i.component_id, max(i.retracted_at) as retracted_at
     from incident i
