@@ -10,7 +10,7 @@ export interface Mutant {
   found: string;
   becomes: string;
   noticedBy: string[];
-  /** The table itself refuses what comes of it: the constraint that it violates. */
+  /** The table itself refuses what comes of it: the constraint that it names. */
   refusedBy?: string;
 }
 
@@ -22,9 +22,10 @@ export const mutants: Mutant[] = [
   {
     breaks: "after an absence only the newest instant is decided",
     file: "engine/010-rules.sql",
-    found:
-      "from generate_series(first_at, newest_at, step) i (instant);\n  else",
-    becomes: "from (values (newest_at)) i (instant);\n  else",
+    found: `      from generate_series(first_at, newest_at, step) i (instant);
+  else`,
+    becomes: `      from generate_series(newest_at, newest_at, step) i (instant);
+  else`,
     noticedBy: ["1-engine-away-for-minutes", "1-noticed-a-minute-later"],
   },
   {
@@ -255,6 +256,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-outage-everywhere"],
   },
   {
+    breaks: "an impaired region is not asked whether it sees the same",
+    file: "engine/040-impaired-regions.sql",
+    found: "o.region_id <> s.region_id and o.bad",
+    becomes:
+      "o.region_id <> s.region_id and o.bad and o.region_id <> all (array(select engine.impaired_regions(at, at)))",
+    noticedBy: ["4-impaired-region-is-asked"],
+  },
+  {
     breaks: "an impairment goes on although another region sees the same",
     file: "engine/040-impaired-regions.sql",
     found: `from engine.venues_bad_alone(at, r) a
@@ -276,6 +285,13 @@ export const mutants: Mutant[] = [
     found: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
     becomes: "engine.ms(r.impaired_within_ms)) * 2 > count(*)",
     noticedBy: ["4-half-of-a-venue"],
+  },
+  {
+    breaks: "a venue with one freshly bad component is",
+    file: "engine/040-impaired-regions.sql",
+    found: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
+    becomes: "engine.ms(r.impaired_within_ms)) > 0",
+    noticedBy: ["4-a-third-of-a-venue"],
   },
   {
     breaks: "a venue half of which is bad is not",
@@ -430,6 +446,31 @@ export const mutants: Mutant[] = [
     file: "engine/060-evidence.sql",
     found: "engine.impaired_regions(at, known_at)",
     becomes: "engine.impaired_regions(at, at)",
+    noticedBy: ["4-impaired-in-hindsight"],
+  },
+  {
+    breaks: "a change of the registry retracts",
+    file: "engine/070-incidents.sql",
+    found: `      and (
+        exists (
+          select from impairment m`,
+    becomes: `      and (
+        true or exists (
+          select from impairment m`,
+    noticedBy: ["6-registry-change-retracts-nothing"],
+  },
+  {
+    breaks: "late samples are no news",
+    file: "engine/070-incidents.sql",
+    found: "            limit 1\n          ) late",
+    becomes: "            limit 0\n          ) late",
+    noticedBy: ["6-opens-anew-after-retraction"],
+  },
+  {
+    breaks: "an impairment recognised since is no news",
+    file: "engine/070-incidents.sql",
+    found: "where m.recognised_at > i.opened_at and",
+    becomes: "where false and",
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
@@ -606,6 +647,20 @@ export const mutants: Mutant[] = [
     becomes: "",
     noticedBy: ["6-recovery-of-the-majority"],
     refusedBy: "incident_open",
+  },
+  {
+    breaks: "what an operator retracted opens again",
+    file: "engine/070-incidents.sql",
+    found: "          and i.retracted_at >= c.bad_since",
+    becomes: "          and false and i.retracted_at >= c.bad_since",
+    noticedBy: ["6-operator-retracts"],
+  },
+  {
+    breaks: "what an operator retracted stays away when it grows worse",
+    file: "engine/070-incidents.sql",
+    found: " and i.peak_severity >= c.state",
+    becomes: "",
+    noticedBy: ["6-operator-retracts-and-it-grows-worse"],
   },
   {
     breaks: "retracted incidents count as flapping",

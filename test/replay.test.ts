@@ -20,41 +20,41 @@ const troubles: Trouble[] = [
     venue: "binance",
     component: "rest:ticker",
     regions: two,
-    fromS: 300,
-    toS: 420,
+    fromS: 120,
+    toS: 240,
     as: "timeout",
   },
   {
     venue: "binance",
     component: "rest:ticker",
-    fromS: 360,
-    toS: 420,
+    fromS: 180,
+    toS: 240,
     as: "timeout",
   },
   // a second one of its name on this day, and two more after midnight
   {
     venue: "binance",
     component: "rest:book",
-    fromS: 400,
-    toS: 460,
+    fromS: 200,
+    toS: 260,
     as: "http",
   },
   {
     venue: "binance",
     component: "rest:ticker",
-    fromS: 1900,
-    toS: 1960,
+    fromS: 640,
+    toS: 700,
     as: "http",
   },
   {
     venue: "binance",
     component: "rest:book",
-    fromS: 1930,
-    toS: 2000,
+    fromS: 660,
+    toS: 720,
     as: "http",
   },
   // the third within the hour flaps, and the fourth extends it
-  ...[500, 800, 1100, 1500].map((fromS): Trouble => ({
+  ...[60, 250, 440, 680].map((fromS): Trouble => ({
     venue: "okx",
     component: "rest:ticker",
     fromS,
@@ -65,24 +65,24 @@ const troubles: Trouble[] = [
     venue: "gate",
     component: "rest:ticker",
     regions: two,
-    fromS: 700,
-    toS: 900,
+    fromS: 300,
+    toS: 420,
     as: "slow",
   },
   {
     venue: "bybit",
     component: "rest:book",
     regions: two,
-    fromS: 1000,
-    toS: 1120,
+    fromS: 480,
+    toS: 600,
     as: "late",
   },
   {
     venue: "bybit",
     component: "rest:book",
     regions: ["ap-southeast"],
-    fromS: 900,
-    toS: 1200,
+    fromS: 400,
+    toS: 660,
     as: "silent",
   },
   // a region of its own, venue after venue; what one other region saw with it is taken back
@@ -90,74 +90,66 @@ const troubles: Trouble[] = [
     venue: "gate",
     component: "rest:book",
     regions: ["eu-central"],
-    fromS: 1200,
-    toS: 1300,
+    fromS: 720,
+    toS: 820,
     as: "body",
   },
   {
     venue: "kraken",
     component: "ws:trades",
     regions: ["us-east"],
-    fromS: 1205,
-    toS: 1240,
+    fromS: 725,
+    toS: 760,
     as: "stall",
   },
   {
     venue: "gate",
     component: "rest:book",
     regions: ["us-east"],
-    fromS: 1215,
-    toS: 1240,
+    fromS: 735,
+    toS: 760,
     as: "connect",
   },
-  { regions: ["us-east"], fromS: 1240, toS: 1420, as: "connect" },
+  { regions: ["us-east"], fromS: 760, toS: 900, as: "connect" },
   // both witnesses fall silent, and come back much later
   {
     venue: "kraken",
     component: "ws:conn",
     regions: two,
-    fromS: 600,
-    toS: 690,
+    fromS: 150,
+    toS: 240,
     as: "closed",
   },
   {
     venue: "kraken",
     component: "ws:conn",
     regions: two,
-    fromS: 690,
-    toS: 2500,
+    fromS: 240,
+    toS: 1300,
     as: "silent",
-  },
-  {
-    venue: "kraken",
-    component: "ws:trades",
-    regions: ["us-east"],
-    fromS: 2000,
-    toS: 2200,
-    as: "stall",
   },
   {
     venue: "bybit",
     component: "ws:conn",
-    fromS: 2100,
-    toS: 2400,
+    fromS: 1050,
+    toS: 1350,
     as: "closed",
   },
   {
     venue: "gate",
     component: "rest:ticker",
-    fromS: 2600,
-    toS: 2700,
+    fromS: 1400,
+    toS: 1500,
     as: "body",
   },
 ];
 
 /** When an operator retracts what is open of Bybit's socket. It goes on, and no other one opens. */
-const byHandS = 2200;
-const endS = 2700;
+const byHandS = 1150;
+const endS = 1500;
 
 const world: World = {
-  startsAt: new Date("2026-01-15T23:30:00Z"),
+  startsAt: new Date("2026-01-15T23:50:00Z"),
   lastsS: endS,
   venues: ["binance", "okx", "kraken", "gate", "bybit"],
   components: ["rest:ticker", "rest:book", "ws:conn", "ws:trades"],
@@ -199,12 +191,12 @@ void t.test("a replay by the same rules", async (t) => {
   });
 
   for (const [fromS, toS, what] of [
-    [470, 700, "in the midst of a recovery hold"],
-    [1130, 1330, "where openings are to be taken back"],
-    [1300, 1480, "within an impairment"],
-    [1801, 2001, "when witnesses have long been silent, between two instants"],
-    [2150, 2300, "before a retraction by hand"],
-    [2220, 2500, "after it"],
+    [300, 420, "in the midst of a recovery hold"],
+    [560, 800, "where openings are to be taken back"],
+    [820, 960, "within an impairment"],
+    [1001, 1101, "when witnesses have long been silent, between two instants"],
+    [1100, 1250, "before a retraction by hand"],
+    [1170, 1450, "after it"],
   ] as const)
     await t.test(`that begins ${what}`, async (t) => {
       const part = await replayed(pool, fromS, toS);
@@ -220,7 +212,7 @@ void t.test("a replay by the same rules", async (t) => {
     t.ok(ofGate.length > 0);
     // of what is new, ids are of no meaning
     t.strictSame(lines.map(withoutIds), ofGate.map(withoutIds));
-    assertSame(t, await replayed(pool, 1300, 1480, "gate"));
+    assertSame(t, await replayed(pool, 820, 960, "gate"));
   });
 
   await t.test("touches nothing, and leaves nothing", async (t) => {

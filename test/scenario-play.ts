@@ -1,5 +1,6 @@
 /** Lets the engine live through a scenario, on a database of its own, and tells what it is seen to do. */
-import { type Db, sql } from "../server/db.js";
+import { type Db, type Pool, sql } from "../server/db.js";
+import { retractIncident } from "../server/engine/retract.js";
 import { rulesRow } from "../server/engine/rules.js";
 import { accepted, decideUpTo } from "../server/engine/tick.js";
 import { packagedFile } from "../server/package.js";
@@ -16,7 +17,7 @@ const packagedRegistry = loadRegistry(packagedFile("registry.json"));
  * The database watches what the scenario measures meanwhile, and the packaged registry again afterwards.
  */
 export async function play(
-  db: Db,
+  db: Pool,
   scenario: Scenario,
   rules: Record<string, number> = rulesRow,
 ): Promise<string[]> {
@@ -37,7 +38,7 @@ export async function play(
 }
 
 async function decideThrough(
-  db: Db,
+  db: Pool,
   registry: Registry,
   scenario: Scenario,
   rules: Record<string, number>,
@@ -114,19 +115,22 @@ async function watch(
 }
 
 async function happen(
-  db: Db,
+  db: Pool,
   registry: Registry,
   scenario: Scenario,
   happened: Happening[],
 ): Promise<void> {
-  if (happened.at(-1)!.kind === "alerts are sent") {
+  const { kind, what } = happened.at(-1)!;
+  if (kind === "operator retracts") {
+    await retractIncident(db, what, "a scenario says so");
+  } else if (kind === "alerts are sent") {
     await db.query(sql`
       update alert_event set dispatched_at = at where dispatched_at is null and dropped_at is null
     `);
   } else {
     const gone = happened
       .filter(({ kind }) => kind === "leaves the registry")
-      .map(({ who }) => who);
+      .map(({ what }) => what);
     await watch(db, registry, scenario, gone);
   }
 }

@@ -32,9 +32,9 @@ export interface Scenario {
 /** Something else than a sample, at a time since the start. */
 export interface Happening {
   atMs: number;
-  kind: "leaves the registry" | "alerts are sent";
-  /** The region or the component that leaves. */
-  who: string;
+  kind: "leaves the registry" | "alerts are sent" | "operator retracts";
+  /** The region or the component that leaves, the incident that is retracted. */
+  what: string;
 }
 
 export interface Series extends Measured {
@@ -150,8 +150,12 @@ const kindsOfLines: [RegExp, (reading: Reading, parts: Parts) => void][] = [
   ],
   [/^((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?$/, readComponent],
   [/^engine away \+(\d+)s to \+(\d+)s$/, readAway],
-  [/^at \+(\d+)s (\S+) (leaves the registry)$/, readHappening],
-  [/^at \+(\d+)s (all) (alerts are sent)$/, readHappening],
+  [
+    /^at \+(\d+)s (\S+) leaves the registry$/,
+    readHappening("leaves the registry"),
+  ],
+  [/^at \+(\d+)s all alerts are sent$/, readHappening("alerts are sent")],
+  [/^at \+(\d+)s operator retracts (\S+)$/, readHappening("operator retracts")],
   [/^(\+\d+s .*)$/, readExpected],
   [/^([a-z]+-[a-z]+) before: (.+)$/, readHoursBefore],
   [/^([a-z]+-[a-z]+) +(\S.*)$/, readSamples],
@@ -226,12 +230,10 @@ function readAway(reading: Reading, [fromS, toS]: Parts): void {
   reading.away.push({ fromMs, toMs });
 }
 
-function readHappening(reading: Reading, [atS, who, kind]: Parts): void {
-  reading.happenings.push({
-    atMs: Number(atS) * 1000,
-    kind: kind as Happening["kind"],
-    who: who!,
-  });
+function readHappening(kind: Happening["kind"]) {
+  return (reading: Reading, [atS, what = ""]: Parts) => {
+    reading.happenings.push({ atMs: Number(atS) * 1000, kind, what });
+  };
 }
 
 function readExpected(reading: Reading, [line]: Parts): void {

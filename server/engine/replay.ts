@@ -228,6 +228,7 @@ async function begin({
       await tx.query(sql`select engine.watch_in_replay(${venue})`);
     await tx.file("replay_begin", [
       eveOf(from),
+      warmFrom,
       new Date(Math.min(+warmFrom, +samplesFrom)),
       venue,
       run.typicalAnew,
@@ -266,11 +267,8 @@ async function warmUp(
   { scratch, warmFrom, from, rules, signal }: Run,
   pace: Pace,
 ): Promise<void> {
-  const step = rules.step_ms;
-  const instants = Array.from(
-    { length: (+from - +warmFrom) / step },
-    (_, i) => new Date(+warmFrom + i * step),
-  );
+  const due = await scratch.within((tx) => dueInstants(tx, eveOf(from), rules));
+  const instants = due.map(({ at }) => at);
   await paced(instants, pace, signal, (some) =>
     scratch.within(async (tx) => {
       await tx.file("replay_warm_up", [some, JSON.stringify(rules)]);

@@ -68,10 +68,12 @@ as $$
   where i.opened_at <= at
 $$;
 
--- What the engine knew on the eve of the first instant, but for states. `reaches_to` is the earliest instant that will be
--- judged. `only_venue` null: all. `typical_anew`: the typical latencies are to be reckoned by these rules, not as recorded.
+-- What the engine knew on the eve of the first instant, but for states, which are seen from `warm_from` on. `reaches_to` is the
+-- earliest instant that will be judged. `only_venue` null: all. `typical_anew`: the typical latencies are to be reckoned by
+-- these rules, not as recorded.
 create function engine.recall_for_replay(
   eve timestamptz,
+  warm_from timestamptz,
   reaches_to timestamptz,
   only_venue text,
   typical_anew boolean,
@@ -81,7 +83,7 @@ language plpgsql
 as $$
 begin
   insert into engine_clock (ticked_at, version, typical_for)
-  values (eve, 'replay', case when not typical_anew then 'infinity'::timestamptz end);
+  values (warm_from - interval '1 millisecond', 'replay', case when not typical_anew then 'infinity'::timestamptz end);
 
   if not typical_anew then
     insert into typical_latency
@@ -131,6 +133,7 @@ create function engine.warm_up(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
 begin
+  update engine_clock set ticked_at = at;
   perform engine.keep_typical_latencies(at, r);
   perform engine.keep_region_states(at, r);
   perform engine.keep_component_states(at);
