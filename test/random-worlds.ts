@@ -81,18 +81,13 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
 export function cutAtRandom({ seed, worlds }: Run): number[] {
   const dice = new Dice(seed);
   const { instants } = worlds[0]!;
-  const cuts: number[] = [];
-  for (let place = 0; place < instants.length - 1;)
-    cuts.push(
-      instants[(place += dice.weighted([1, 1, 2, dice.whole(3, 50)]))]!,
-    );
   const acts = worlds.flatMap(({ retractions }) => retractions);
-  return instants.filter(
-    (at) =>
-      cuts.includes(at) ||
-      at === instants.at(-1) ||
-      acts.some((retraction) => retraction.at === at),
-  );
+  let next = 0;
+  return instants.filter((at, place) => {
+    const due = place === next || place === instants.length - 1;
+    if (place === next) next += dice.weighted([1, 1, 2, dice.whole(3, 50)]);
+    return due || acts.some((retraction) => retraction.at === at);
+  });
 }
 
 /** Its samples as they become known, those of a batch in any order, a few twice, and then with another content. */

@@ -15,7 +15,7 @@ void t.test("the engine and the second opinion agree", async (t) => {
   });
 
   await t.test("on worlds in which they differed, or might", async (t) => {
-    for (const { what, comesBy, text } of [...onceDiffering, ...onTheLimit]) {
+    for (const { what, comesBy, text } of [...onceDiffering, ...rarelyMet]) {
       const world = worldOf(text, rulesOfTheBook);
       const seeing = comesBy && {
         comesBy: comesBy.map((second) => world.instants[0]! + second * 1000),
@@ -82,8 +82,8 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
   },
 ];
 
-/** Limits that random worlds hardly ever meet exactly. */
-const onTheLimit: typeof onceDiffering = [
+/** What random worlds hardly ever come to. */
+const rarelyMet: typeof onceDiffering = [
   {
     what: "an opening just as long ago as makes no flapping",
     text: `
@@ -102,5 +102,51 @@ const onTheLimit: typeof onceDiffering = [
       okx rest:ticker, every 5s
       eu .*14 x*26
       us _*13 .@65 .@60 .@55`,
+  },
+  {
+    what: "a run that is longer than seven days",
+    text: `
+      from 2026-03-10T09:00:00Z, 10 instants every 5s
+      regions eu
+      okx rest:ticker, every 5s
+      eu from -604815s . x*4 _*120946 x*20`,
+  },
+  {
+    what: "a run that is too short, and began before those that count",
+    text: `
+      from 2026-03-10T09:00:00Z, 20 instants every 5s
+      regions eu us ap
+      okx rest:ticker, every 5s
+      eu .*12 x*4 .*4
+      us .*13 x*3 .*4
+      ap .*8 x _*6 x .*4`,
+  },
+  {
+    what: "an end that is seen by the one region that saw the escalation only",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      regions eu ap
+      okx rest:ticker, every 5s
+      eu .*12 x*8
+      ap _*16 x*6 .*38`,
+  },
+  {
+    what: "an end that is seen by an impaired region only",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      rules window_ms=20000 window_cadences=4 recovery_hold_ms=10000
+      regions eu us
+      v0 rest:ticker, every 5s
+      eu .*12 x*4 .*44
+      us _*20 .*40
+      v1 rest:ticker, every 5s
+      eu .*17 x*20 .*23
+      us .*60
+      v2 rest:ticker, every 5s
+      eu .*17 x*20 .*23
+      us .*60
+      v3 rest:ticker, every 5s
+      eu .*17 x*20 .*23
+      us .*60`,
   },
 ];
