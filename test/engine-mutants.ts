@@ -651,16 +651,19 @@ export const mutants: Mutant[] = [
   {
     breaks: "what an operator retracted opens again",
     file: "engine/070-incidents.sql",
-    found: "          and i.retracted_at >= c.bad_since",
-    becomes: "          and false and i.retracted_at >= c.bad_since",
+    found: "and i.retracted_at >= c.since",
+    becomes: "and false",
     noticedBy: ["6-operator-retracts"],
   },
   {
-    breaks: "what an operator retracted stays away when it grows worse",
+    breaks: "what an operator retracted never opens again",
     file: "engine/070-incidents.sql",
-    found: " and i.peak_severity >= c.state",
-    becomes: "",
-    noticedBy: ["6-operator-retracts-and-it-grows-worse"],
+    found: "and i.retracted_at >= c.since",
+    becomes: "and i.retracted_at is not null",
+    noticedBy: [
+      "6-operator-retracts",
+      "6-operator-retracts-and-it-grows-worse",
+    ],
   },
   {
     breaks: "retracted incidents count as flapping",
