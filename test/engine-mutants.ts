@@ -45,10 +45,61 @@ export const mutants: Mutant[] = [
   {
     breaks: "samples are seen before they are known",
     file: "engine/030-region-verdicts.sql",
-    found: `      and s.ts <= known_at - s.received_after_s * interval '1 second'
+    found: `      and s.ts <= at - s.received_after_s * interval '1 second'
     group by`,
     becomes: "    group by",
+    noticedBy: ["6-silent-regions-were-well"],
+  },
+  {
+    breaks: "where all is not well, samples are seen before they are known",
+    file: "engine/030-region-verdicts.sql",
+    found: `        and s.ts <= engine.known_by(at, known_at, s.received_after_s, w.cadence_ms, r) - s.received_after_s * interval '1 second'
+      having`,
+    becomes: "      having",
     noticedBy: ["6-late-trouble"],
+  },
+  {
+    breaks: "bad runs are made of samples that are not known yet, too",
+    file: "engine/030-region-verdicts.sql",
+    found: `      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+  ) run`,
+    becomes: "  ) run",
+    noticedBy: ["6-three-that-hung"],
+  },
+  {
+    breaks: "the slowest cadence makes everybody's window",
+    file: "engine/030-region-verdicts.sql",
+    found: "      and s.ts > at - engine.ms(r.window_ms)\n",
+    becomes: "",
+    noticedBy: ["3-window-of-its-own"],
+  },
+  {
+    breaks: "slow endpoints are judged by the usual window",
+    file: "engine/030-region-verdicts.sql",
+    found: "not w.usual or ",
+    becomes: "",
+    noticedBy: ["3-slow-cadence"],
+  },
+  {
+    breaks: "what failed is not looked at",
+    file: "engine/030-region-verdicts.sql",
+    found: "or n.failed > 0 or",
+    becomes: "or",
+    noticedBy: ["5-two-regions-of-three"],
+  },
+  {
+    breaks: "what is slow is not looked at",
+    file: "engine/030-region-verdicts.sql",
+    found: " or n.slowest_us >= w.slow_from_us)",
+    becomes: ")",
+    noticedBy: ["3-slow-venue"],
+  },
+  {
+    breaks: "what is slow to the limit is not looked at",
+    file: "engine/030-region-verdicts.sql",
+    found: " or n.slowest_us >= w.slow_from_us)",
+    becomes: " or n.slowest_us > w.slow_from_us)",
+    noticedBy: ["3-slow-limits"],
   },
 
   // 2. Typical latency
@@ -99,15 +150,15 @@ export const mutants: Mutant[] = [
   {
     breaks: "votes have no age",
     file: "engine/030-region-verdicts.sql",
-    found: "max(s.ts) > min(w.votes_from) as reporting",
+    found: "coalesce(look.newest_at, n.newest_at) > w.votes_from as reporting",
     becomes: "true as reporting",
     noticedBy: ["3-vote-age"],
   },
   {
     breaks: "a vote of exactly the greatest age counts",
     file: "engine/030-region-verdicts.sql",
-    found: "max(s.ts) > min(w.votes_from)",
-    becomes: "max(s.ts) >= min(w.votes_from)",
+    found: "n.newest_at) > w.votes_from",
+    becomes: "n.newest_at) >= w.votes_from",
     noticedBy: ["3-vote-age"],
   },
   {
@@ -651,19 +702,61 @@ export const mutants: Mutant[] = [
   {
     breaks: "what an operator retracted opens again",
     file: "engine/070-incidents.sql",
-    found: "and i.retracted_at >= c.since",
+    found: "and i.retracted_at >= c.bad_since",
     becomes: "and false",
     noticedBy: ["6-operator-retracts"],
   },
   {
     breaks: "what an operator retracted never opens again",
     file: "engine/070-incidents.sql",
-    found: "and i.retracted_at >= c.since",
+    found: "and i.retracted_at >= c.bad_since",
     becomes: "and i.retracted_at is not null",
-    noticedBy: [
-      "6-operator-retracts",
-      "6-operator-retracts-and-it-grows-worse",
-    ],
+    noticedBy: ["6-operator-retracts"],
+  },
+  {
+    breaks: "what an operator retracted stays away when it grows worse",
+    file: "engine/070-incidents.sql",
+    found: "and i.peak_severity >= c.state",
+    becomes: "",
+    noticedBy: ["6-operator-retracts-and-it-grows-worse"],
+  },
+  {
+    breaks: "what an operator retracted opens again when it eases",
+    file: "engine/070-incidents.sql",
+    found: "and i.peak_severity >= c.state",
+    becomes: "and i.peak_severity = c.state",
+    noticedBy: ["6-operator-retracts-and-it-eases"],
+  },
+  {
+    breaks: "a component is bad since its state changed last",
+    file: "engine/050-quorum.sql",
+    found:
+      "bad_since = case when engine.is_bad(v.state) then coalesce(k.bad_since, at) end",
+    becomes:
+      "bad_since = case when k.state = v.state then k.bad_since else at end",
+    noticedBy: ["6-operator-retracts-and-it-eases"],
+  },
+  {
+    breaks: "a sample that took its usual time retracts",
+    file: "engine/010-rules.sql",
+    found: "then known_at else at end",
+    becomes: "then known_at else known_at end",
+    noticedBy: ["6-three-that-hung"],
+  },
+  {
+    breaks: "a sample that took its usual time is news",
+    file: "engine/070-incidents.sql",
+    found:
+      "and engine.known_by(i.opened_at, at, s.received_after_s, c.cadence_ms, r) = at",
+    becomes: "",
+    noticedBy: ["6-registry-change-retracts-nothing"],
+  },
+  {
+    breaks: "a slow cadence does not make late later",
+    file: "engine/010-rules.sql",
+    found: "greatest(r.late_sample_ms, cadence_ms)",
+    becomes: "r.late_sample_ms",
+    noticedBy: ["6-late-by-the-cadence"],
   },
   {
     breaks: "retracted incidents count as flapping",

@@ -33,6 +33,7 @@ const others: RulesRow extends infer Row
   flap_hold_ms: [500_000, 700_000],
   retraction_ms: [500_000, 700_000],
   retraction_every_ms: [4_000, 20_000],
+  late_sample_ms: [10_000, 20_000],
   late_alert_ms: [50_000, 75_000],
   catch_up_ms: [12 * 3_600_000, 30 * 3_600_000],
   silent_after_ms: [200_000, 400_000],

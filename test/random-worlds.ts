@@ -201,6 +201,7 @@ function varied(usual: Rules, dice: Dice): Rules {
     flap_hold_ms: dice.weighted([60_000, 120_000]),
     retraction_every_ms: dice.weighted([10_000, 20_000, 60_000]),
     retraction_ms: dice.weighted([60_000, 120_000, 600_000]),
+    late_sample_ms: dice.weighted([4_000, 8_000, 15_000]),
     impaired_within_ms: dice.weighted([30_000, 60_000, 120_000]),
     impaired_min_venues: dice.weighted([3, 4, 5]),
   };

@@ -25,6 +25,7 @@ const rules: Rules = {
   flap_within_ms: 3_600_000,
   flap_hold_ms: 600_000,
   retraction_every_ms: 60_000,
+  late_sample_ms: 15_000,
   retraction_ms: 600_000,
 };
 

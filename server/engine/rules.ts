@@ -176,6 +176,13 @@ export const rules = [
       "Openings are judged anew every ten seconds: what is learnt in hindsight is learnt over minutes.",
   },
   {
+    name: "late_sample_ms",
+    value: 15_000,
+    unit: "ms",
+    reason:
+      "A measurement ends within its cadence and is delivered in a second or two. What is known only a quarter of a minute after its slot was held up, and can show in hindsight that an opening was wrong; what merely took its time cannot.",
+  },
+  {
     name: "late_alert_ms",
     value: 60_000,
     unit: "ms",

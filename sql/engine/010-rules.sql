@@ -24,6 +24,7 @@ create type engine.rules as (
   flap_hold_ms          integer,
   retraction_ms         integer,
   retraction_every_ms   integer,
+  late_sample_ms        integer,
   late_alert_ms         integer,
   catch_up_ms           integer,
   silent_after_ms       integer
@@ -68,6 +69,19 @@ return engine.ms(greatest(r.window_ms, cadence_ms::bigint * r.window_cadences));
 create function engine.vote_max_age(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return engine.ms(greatest(r.vote_max_age_ms, cadence_ms::bigint * r.vote_max_age_cadences));
+
+-- By when must a sample have been known to count for what is judged as of `at`? By then; or, in hindsight, by `known_at`, but only
+-- if it came late. One that took its usual time would have been waited for: it must not make a run that was
+-- complete at an opening incomplete.
+create function engine.known_by(
+  at timestamptz,
+  known_at timestamptz,
+  received_after_s integer,
+  cadence_ms integer,
+  r engine.rules
+) returns timestamptz
+language sql immutable parallel safe
+return case when received_after_s * 1000::bigint > greatest(r.late_sample_ms, cadence_ms) then known_at else at end;
 
 create function engine.is_bad(state state) returns boolean
 language sql immutable parallel safe

@@ -1,13 +1,13 @@
 -- Chapter 3 of RULEBOOK.md: how does each region see each component at an instant?
 --
--- One row per published component and region with a sample in what the component is judged by, by what was known at
--- `known_at`. It reads the window anew every time: there is no running state to go wrong.
+-- One row per published component and region with a sample in what the component is judged by, by what was known then; with
+-- a `known_at` after it, in hindsight. It reads the window anew every time: there is no running state to go wrong.
 --
 -- First one pass over the usual window, knowing nothing of components, finds the series at which all is well; only the others,
 -- and those that are judged over longer, are read sample by sample. Joining each sample of a fleet's window to what its
 -- series is judged by took 2.3 times as long.
 --
--- `of_components`: only those, each read closely; null: all.
+-- `of_components`: only those, each read closely; null: all, and then never in hindsight.
 -- `since`: no component is judged by anything before it. As a plain value it spares planning the chunks that cannot hold
 -- anything, some two hundred on the embedded database; that halves the tick there.
 create function engine.region_verdicts(
@@ -38,6 +38,7 @@ as $$
     select
       c.component_id,
       g.region_id,
+      c.cadence_ms,
       engine.judged_span(c.cadence_ms, r) = engine.ms(r.window_ms) as usual,
       at - engine.judged_span(c.cadence_ms, r) as judged_from,
       at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
@@ -64,7 +65,7 @@ as $$
       and s.ts > since
       and s.ts > at - engine.ms(r.window_ms)
       and s.ts <= at
-      and s.ts <= known_at - s.received_after_s * interval '1 second'
+      and s.ts <= at - s.received_after_s * interval '1 second'
     group by s.component_id, s.region_id
   ),
   counted as (
@@ -74,6 +75,7 @@ as $$
       coalesce(look.failed, 0)::int as failed,
       coalesce(look.slow, 0)::int as slow,
       coalesce(look.newest_at, n.newest_at) as newest_at,
+      coalesce(look.newest_at, n.newest_at) > w.votes_from as reporting,
       look.newest_well_at
     from series w
     left join glance n using (component_id, region_id)
@@ -92,7 +94,7 @@ as $$
         and s.ts > since
         and s.ts > w.judged_from
         and s.ts <= at
-        and s.ts <= known_at - s.received_after_s * interval '1 second'
+        and s.ts <= engine.known_by(at, known_at, s.received_after_s, w.cadence_ms, r) - s.received_after_s * interval '1 second'
       having count(*) > 0
     ) look on true
     where coalesce(look.samples, n.samples) > 0
@@ -101,13 +103,13 @@ as $$
     c.component_id,
     c.region_id,
     case
-      when c.newest_at <= c.votes_from or c.samples < r.min_samples then 'unknown'
+      when not c.reporting or c.samples < r.min_samples then 'unknown'
       when c.failed >= c.samples * r.outage_bad_share then 'outage'
       when c.failed >= c.samples * r.degraded_bad_share then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
       else 'operational'
     end::state,
-    c.newest_at > c.votes_from,
+    c.reporting,
     c.samples,
     c.failed,
     c.slow,
@@ -128,7 +130,7 @@ as $$
       and s.ts > since
       and s.ts > coalesce(c.newest_well_at, c.judged_from)
       and s.ts <= at
-      and s.ts <= known_at - s.received_after_s * interval '1 second'
+      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
   ) run
 $$;
 

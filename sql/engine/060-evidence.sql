@@ -24,10 +24,11 @@ as $$
       v.region_id,
       round(percentile_cont(0.5) within group (order by s.latency_us) filter (where s.good) / 1000.0) as p50_ms
     from verdicts v
+    join component c using (component_id)
     join sample s
       on s.component_id = v.component_id and s.region_id = v.region_id
       and s.ts > since and s.ts > v.judged_from and s.ts <= at
-      and s.ts <= known_at - s.received_after_s * interval '1 second'
+      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
     group by v.component_id, v.region_id
   ),
   faults as (
@@ -35,10 +36,11 @@ as $$
     from (
       select v.component_id, v.region_id, s.fault, count(*) as n
       from verdicts v
+      join component c using (component_id)
       join sample s
         on s.component_id = v.component_id and s.region_id = v.region_id and not s.good
         and s.ts > since and s.ts > v.judged_from and s.ts <= at
-        and s.ts <= known_at - s.received_after_s * interval '1 second'
+        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
       where v.failed > 0
       group by v.component_id, v.region_id, s.fault
     ) f
@@ -56,7 +58,7 @@ as $$
       p.version as probe_version,
       m.region_id is not null as impaired,
       v.reporting and m.region_id is null as counted
-    from unnest(of_components) as c (component_id)
+    from component c
     cross join region g
     left join (select engine.impaired_regions(at, known_at)) as m (region_id) using (region_id)
     left join verdicts v (of_component, in_region) on v.of_component = c.component_id and v.in_region = g.region_id
@@ -68,9 +70,9 @@ as $$
       from sample s
       where s.component_id = c.component_id and s.region_id = g.region_id
         and s.ts > at - interval '1 hour' and s.ts <= at
-        and s.ts <= known_at - s.received_after_s * interval '1 second'
+        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
     ) silent on v.newest_at is null
-    where g.published
+    where c.component_id = any (of_components) and g.published
   ),
   counted as (
     select

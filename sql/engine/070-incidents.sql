@@ -50,6 +50,7 @@ begin
               and s.ts <= i.opened_at
               and s.ts > i.opened_at - s.received_after_s * interval '1 second'
               and s.ts <= at - s.received_after_s * interval '1 second'
+              and engine.known_by(i.opened_at, at, s.received_after_s, c.cadence_ms, r) = at
             limit 1
           ) late
         )
@@ -272,10 +273,11 @@ begin
       and s.bad_run >= r.opening_bad_run
       and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
       and not exists (
-        -- an operator has said that this very trouble is none (the engine's own retractions have evidence)
+        -- an operator has said that this trouble, as bad as it was then, is none (the engine's own retractions have evidence)
         select from incident i
         where i.component_id = c.component_id
-          and i.retracted_at >= c.since and i.retraction_evidence is null and i.closed_at is null
+          and i.retracted_at >= c.bad_since and i.peak_severity >= c.state
+          and i.retraction_evidence is null and i.closed_at is null
       )
     group by c.component_id, c.quorum
     having count(*) >= c.quorum

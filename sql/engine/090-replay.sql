@@ -151,7 +151,7 @@ as $$
 $$;
 
 -- What operators retracted is retracted in a replay too, at the same time. It is not the rules' doing, but it has
--- consequences: no other opens while the component's state lasts, and the retracted one does not count for flapping.
+-- consequences: no other opens while the component stays bad, and the retracted one does not count for flapping.
 create function engine.retract_as_operators_did(after timestamptz, up_to timestamptz) returns void
 language sql
 as $$
@@ -164,13 +164,13 @@ as $$
     and (i.closed_at is null or i.closed_at >= o.opened_at)
 $$;
 
--- A state that lasted through all of the warm-up, from its first instant on, began before it. Where an operator had retracted
--- what was open then, and nothing has opened since, it has lasted since the retraction: that is what kept it from opening.
+-- What was bad through all of the warm-up, from its first instant on, was bad before it. Where an operator had retracted
+-- what was open then, and nothing has opened since, it has been bad since the retraction: that is what kept it from opening.
 create function engine.recall_retractions(warm_from timestamptz, eve timestamptz) returns void
 language sql
 as $$
   update component_state s
-  set since = r.retracted_at
+  set bad_since = r.retracted_at
   from (
     select i.component_id, max(i.retracted_at) as retracted_at
     from incident i
@@ -178,8 +178,7 @@ as $$
     group by i.component_id
   ) r
   where r.component_id = s.component_id
-    and engine.is_bad(s.state)
-    and s.since = warm_from
+    and s.bad_since = warm_from
     and r.retracted_at < warm_from
     and not exists (
       select from venuewatch.incident o

@@ -42,8 +42,12 @@ alter table region_state
   -- the first instant of an unbroken sequence of bad states
   add column bad_since timestamptz;
 
+-- the same of what the regions say together
+alter table component_state add column bad_since timestamptz;
+
 -- what is bad at the time of this migration
 update region_state set bad_since = since where state in ('degraded', 'outage');
+update component_state set bad_since = since where state in ('degraded', 'outage');
 
 alter table engine_clock
   -- after this much silence nothing that the engine said is shown as current

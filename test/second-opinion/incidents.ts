@@ -50,6 +50,8 @@ export interface ComponentNow {
   component: string;
   state: State;
   since: number;
+  /** Of an unbroken sequence of bad states; null: it is not bad. */
+  badSince: number | null;
   quorum: number;
   /** What the counted regions see. */
   votes: RegionView[];
@@ -204,7 +206,7 @@ function open(records: Records, now: Instant): void {
   }
 }
 
-/** An operator has retracted an open incident of the component since it took its present state. */
+/** An operator has retracted an open incident of the component since it turned bad, which was as bad as it is now. */
 function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
   return incidents
     .filter(isOfComponent(one))
@@ -213,7 +215,8 @@ function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
         incident.retractedByOperator &&
         incident.closedAt === null &&
         incident.retractedAt !== null &&
-        incident.retractedAt >= one.since,
+        incident.retractedAt >= one.badSince! &&
+        (incident.peak === "outage" || one.state === "degraded"),
     );
 }
 

@@ -21,7 +21,7 @@ const sevenDaysMs = 7 * 24 * 3_600_000;
 /**
  * What the region sees at one instant.
  *
- * @param knownAt what came to the database later than this is left out
+ * @param knownAt what came to the database later than this is left out; so is what came after `at` without being late
  */
 export function viewOf(
   series: Series,
@@ -35,7 +35,7 @@ export function viewOf(
     rules.vote_max_age_ms,
     rules.vote_max_age_cadences * cadenceMs,
   );
-  const seen = knownWithin(series, at - windowMs, at, knownAt);
+  const seen = knownWithin(series, at - windowMs, at, knownAt, rules);
   const typicalUs = typicalLatencyUs(series, at);
 
   const failed = seen.filter(fails).length;
@@ -68,7 +68,7 @@ export function viewOf(
 
 /** When the bad run began that has lasted until this instant. Chapter 6 asks for it; its answer lies before the window, often. */
 export function runBeganAt(series: Series, at: number, rules: Rules): number {
-  const seen = knownWithin(series, at - sevenDaysMs, at, at);
+  const seen = knownWithin(series, at - sevenDaysMs, at, at, rules);
   const typicalUs = typicalLatencyUs(series, at);
   const [first] = runAtTheEnd(seen, series, typicalUs, rules);
   if (!first)
@@ -91,11 +91,14 @@ function knownWithin(
   after: number,
   until: number,
   knownAt: number,
+  rules: Rules,
 ): Sample[] {
-  return series.samples.filter(
-    ({ ts, receivedAfterS }) =>
-      ts > after && ts <= until && ts + receivedAfterS * 1000 <= knownAt,
-  );
+  const lateFromMs = Math.max(rules.late_sample_ms, series.component.cadenceMs);
+  return series.samples.filter(({ ts, receivedAfterS }) => {
+    if (ts <= after || ts > until) return false;
+    const cameAfterMs = receivedAfterS * 1000;
+    return ts + cameAfterMs <= (cameAfterMs > lateFromMs ? knownAt : until);
+  });
 }
 
 function runAtTheEnd(

@@ -78,6 +78,7 @@ export interface Rules {
   flap_within_ms: number;
   flap_hold_ms: number;
   retraction_every_ms: number;
+  late_sample_ms: number;
   retraction_ms: number;
 }
 
