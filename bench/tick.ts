@@ -34,7 +34,7 @@ export async function benchTick(): Promise<Figure[]> {
   for (const { series, promisedMs } of sizes) {
     // a fleet of that size is not for the embedded database
     if (kind === "embedded" && series > 20_001) continue;
-    const { quiet, mass, read } = await measure(series);
+    const { quiet, openingMs, retractingMs, read } = await measure(series);
     usPerSeries.set(series, (quiet.p50 * 1000) / series);
     const floor = { value: read.p50, what: "one grouped read of the window" };
     const promised = promisedMs[kind];
@@ -53,7 +53,13 @@ export async function benchTick(): Promise<Figure[]> {
       },
       {
         what: `${series} series, the tick at which a tenth of all incidents that can be open at once`,
-        value: mass,
+        value: openingMs,
+        unit: "ms",
+        floor,
+      },
+      {
+        what: `${series} series, the tick that retracts them all`,
+        value: retractingMs,
         unit: "ms",
         floor,
       },
@@ -73,9 +79,12 @@ export async function benchTick(): Promise<Figure[]> {
   return figures;
 }
 
-async function measure(
-  series: number,
-): Promise<{ quiet: Spread; mass: number; read: Spread }> {
+async function measure(series: number): Promise<{
+  quiet: Spread;
+  openingMs: number;
+  retractingMs: number;
+  read: Spread;
+}> {
   const stage = await openStage();
   const { pool } = stage;
   try {
@@ -97,9 +106,11 @@ async function measure(
         group by component_id, region_id
       `),
     );
+    const opening = await massOpening(pool, atMs);
     return {
       quiet: spreadOf(quiet),
-      mass: await massOpening(pool, atMs),
+      openingMs: opening.tookMs,
+      retractingMs: await massRetraction(pool, opening),
       read: spreadOf(reads),
     };
   } finally {
@@ -107,19 +118,58 @@ async function measure(
   }
 }
 
-/** Every tenth component fails everywhere from now on. Returns how long the tick took that opened most incidents. */
-async function massOpening(pool: Pool, fromMs: number): Promise<number> {
-  let worst = { opened: 0, tookMs: 0 };
-  for (let step = 1; step <= 8; step++) {
-    const atMs = fromMs + step * rulesRow.step_ms;
+interface Opening {
+  atMs: number;
+  /** Measured until then. */
+  untilMs: number;
+  opened: number;
+  tookMs: number;
+}
+
+/** Every tenth component fails everywhere from now on. Returns the tick that opened most incidents. */
+async function massOpening(pool: Pool, fromMs: number): Promise<Opening> {
+  const untilMs = fromMs + 8 * rulesRow.step_ms;
+  let worst: Opening = { atMs: fromMs, untilMs, opened: 0, tookMs: 0 };
+  for (
+    let atMs = fromMs + rulesRow.step_ms;
+    atMs <= untilMs;
+    atMs += rulesRow.step_ms
+  ) {
     await measured(pool, atMs - rulesRow.step_ms, atMs, 10);
     const begunMs = performance.now();
     const { opened } = accepted(await tick(pool, new Date(atMs)));
     const tookMs = performance.now() - begunMs;
-    if (opened.length > worst.opened) worst = { opened: opened.length, tookMs };
+    if (opened.length > worst.opened)
+      worst = { atMs, untilMs, opened: opened.length, tookMs };
   }
   if (worst.opened === 0) throw new Error("no incident opened");
-  return worst.tookMs;
+  return worst;
+}
+
+/** Good samples of just before the opening turn up late: it was none. Returns how long the tick took that takes them back. */
+async function massRetraction(
+  pool: Pool,
+  { atMs: openedAtMs, untilMs, opened }: Opening,
+): Promise<number> {
+  const lateS = rulesRow.late_sample_ms / 1000 + 1;
+  const atMs =
+    Math.ceil((openedAtMs + lateS * 1000) / rulesRow.retraction_every_ms) *
+    rulesRow.retraction_every_ms;
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, latency_us, received_after_s)
+    -- no series has a slot at half a millisecond
+    select i.opened_at - interval '0.5 ms', i.component_id, g.region_id, true, 70000, ${lateS}
+    from incident i
+    cross join region g
+    where i.opened_at = ${new Date(openedAtMs)}
+  `);
+  await measured(pool, untilMs, atMs);
+  const begunMs = performance.now();
+  const { retracted } = accepted(await tick(pool, new Date(atMs)));
+  const tookMs = performance.now() - begunMs;
+  if (retracted.length !== opened)
+    throw new Error(`${retracted.length} of ${opened} were retracted`);
+  return tookMs;
 }
 
 /** As many components as wanted, a hundred a venue, each with a typical latency; nothing else is watched. */
