@@ -16,13 +16,16 @@ void t.test("who keeps the database and does nothing", async (t) => {
     port: 0,
     log,
     idleTransactionMs: 300,
-    maxClients: 2,
+    maxClients: 3,
   });
   t.teardown(() => embedded.close());
   const next = new Client(embedded.url);
   await next.connect();
   t.teardown(() => next.end());
   await next.query("create table note (name text)");
+  const knocking = await connectWire(embedded.port);
+  // oftener than the limit: that others come must not prolong it
+  const knocks = setInterval(() => knocking.send(wire.sync()), 50);
 
   for (const [name, bytes] of [
     ["in a transaction", wire.query("begin; insert into note values ('x')")],
@@ -42,12 +45,14 @@ void t.test("who keeps the database and does nothing", async (t) => {
     if (!idle.socket.closed) await once(idle.socket, "close");
   }
 
-  const second = await connectWire(embedded.port);
-  await second.until("Z");
+  clearInterval(knocks);
   const third = await connectWire(embedded.port);
-  const refused = await third.until("E");
+  await third.until("Z");
+  const fourth = await connectWire(embedded.port);
+  const refused = await fourth.until("E");
   t.match(refused[0]!.body.toString(), "C53300", "one too many is refused");
-  second.socket.destroy();
+  knocking.socket.destroy();
+  third.socket.destroy();
 });
 
 void t.test(

@@ -40,7 +40,6 @@ export function makeTurns(
   function start(): void {
     if (advancing || stopped) return;
     advancing = true;
-    clearTimeout(idle);
     ended = advance().catch(fail);
   }
 
@@ -51,7 +50,8 @@ export function makeTurns(
       await playOnce(holder);
     }
     advancing = false;
-    if (holder && !stopped) idle = setTimeout(endIdling, idleMs);
+    // Others that come meanwhile do not prolong it: they are those who wait for it.
+    if (holder && !stopped) idle ??= setTimeout(endIdling, idleMs);
   }
 
   function nextReady(): Player | undefined {
@@ -61,13 +61,20 @@ export function makeTurns(
   }
 
   async function playOnce(player: Player): Promise<void> {
+    stopIdling();
     const outcome = await player.play();
     if (holder !== player || outcome === "keeps") return;
     holder = undefined;
     if (player.ready()) waiting.push(player);
   }
 
+  function stopIdling(): void {
+    clearTimeout(idle);
+    idle = undefined;
+  }
+
   function endIdling(): void {
+    idle = undefined;
     holder?.idleTooLong();
   }
 
@@ -86,11 +93,12 @@ export function makeTurns(
       if (place >= 0) waiting.splice(place, 1);
       if (holder !== player) return;
       holder = undefined;
+      stopIdling();
       start();
     },
     async stop() {
       stopped = true;
-      clearTimeout(idle);
+      stopIdling();
       await ended;
     },
   };
