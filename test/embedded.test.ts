@@ -298,6 +298,28 @@ void t.test("large answers and large statements pass", async (t) => {
   t.equal(answer.rows[0]!.n, long.length);
 });
 
+void t.test("messages may end anywhere in the backend's buffer", async (t) => {
+  const client = await connected(t);
+  // the buffer has 8192 bytes; in one of these each message of the exchange ends with it
+  for (const length of [2 * 8192, 8192].flatMap(shortOf)) {
+    const { rows } = await client.query<{ n: number }>(
+      "select length($1) as n",
+      ["x".repeat(length)],
+    );
+    if (rows[0]!.n !== length) t.equal(rows[0]!.n, length);
+  }
+  for (const length of shortOf(8192)) {
+    const text = `select $1::int as n /* ${"x".repeat(length)} */`;
+    const { rows } = await client.query<{ n: number }>(text, [length]);
+    if (rows[0]!.n !== length) t.equal(rows[0]!.n, length);
+  }
+  t.pass("all were answered");
+});
+
+function shortOf(size: number): number[] {
+  return Array.from({ length: 150 }, (_, less) => size - less);
+}
+
 void t.test("a cancel request is closed without an answer", async (t) => {
   const socket = connect(embedded.port, "127.0.0.1");
   const packet = Buffer.alloc(16);

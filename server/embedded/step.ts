@@ -4,7 +4,7 @@ import { refusalOf } from "./refusals.js";
 
 /** What to do next for a client that has started. */
 export type Step =
-  /** Whole messages for the backend, up to the end of an exchange at most. */
+  /** Whole messages for the backend, up to the end of an exchange at most. The rest of it is another step. */
   | { kind: "pass"; bytes: Uint8Array<ArrayBuffer> }
   | { kind: "refuse"; type: "Q" | "P"; complaint: Complaint }
   | { kind: "terminate" }
@@ -17,16 +17,28 @@ const withinExchange = new Set(["P", "B", "D", "E", "C", "H"]);
 /** CopyData, CopyDone, CopyFail: outside of a COPY, which we refuse, PostgreSQL ignores them. */
 const ofCopy = new Set(["d", "c", "f"]);
 
+/**
+ * The backend reads as much at a time. When a message ends just where its buffer does, this build takes the buffer for
+ * empty and what follows in the same call for nothing: no answer comes to it, and everybody waits for ever. So such a message is
+ * the last of its call.
+ */
+const receiveBufferBytes = 8192;
+
 /** Takes messages from the inbox; null when nothing came of them. */
 export function takeStep(inbox: Inbox): Step | null {
   const parts: Buffer[] = [];
+  let bytes = 0;
   for (let next = inbox.peek(); next; next = inbox.peek()) {
     const special = specialStep(next);
     if (special && parts.length > 0) break;
     inbox.take();
     if (special) return special;
-    if (!ofCopy.has(next.type)) parts.push(next.bytes);
-    if (endsExchange.has(next.type)) break;
+    if (!ofCopy.has(next.type)) {
+      parts.push(next.bytes);
+      bytes += next.bytes.length;
+    }
+    const atBufferEnd = bytes > 0 && bytes % receiveBufferBytes === 0;
+    if (endsExchange.has(next.type) || atBufferEnd) break;
   }
   return parts.length > 0 ? { kind: "pass", bytes: joined(parts) } : null;
 }
