@@ -8,12 +8,14 @@ import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
 import { benchIngest } from "./ingest.js";
+import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
 
 const benches: Record<string, () => Promise<Figure[]>> = {
   ingest: benchIngest,
   tick: benchTick,
   detection: benchDetection,
+  takeover: benchTakeover,
   board: benchBoard,
   demo: benchDemo,
 };

@@ -500,14 +500,10 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
-    breaks: "a change of the registry retracts",
+    breaks: "with some news, a change of the registry retracts",
     file: "engine/070-incidents.sql",
-    found: `      and (
-        exists (
-          select from impairment m`,
-    becomes: `      and (
-        true or exists (
-          select from impairment m`,
+    found: " and was.confirmed",
+    becomes: "",
     noticedBy: ["6-registry-change-retracts-nothing"],
   },
   {
@@ -566,6 +562,7 @@ export const mutants: Mutant[] = [
     found: `  retracted := engine.retract_incidents(at, r);
   closed := engine.close_incidents(at, r);
   escalated := engine.follow_open_incidents(at, r);
+  perform engine.end_dismissals(at);
   opened := engine.open_incidents(at, r);`,
     becomes: `  opened := engine.open_incidents(at, r);
   escalated := engine.follow_open_incidents(at, r);
@@ -702,38 +699,36 @@ export const mutants: Mutant[] = [
   {
     breaks: "what an operator retracted opens again",
     file: "engine/070-incidents.sql",
-    found: "and i.retracted_at >= c.bad_since",
-    becomes: "and false",
+    found: "i.closed_at is null and i.dismissed_until is null\n$$",
+    becomes: "false\n$$",
     noticedBy: ["6-operator-retracts"],
   },
   {
     breaks: "what an operator retracted never opens again",
     file: "engine/070-incidents.sql",
-    found: "and i.retracted_at >= c.bad_since",
-    becomes: "and i.retracted_at is not null",
+    found: "i.incident_id = d.incident_id and s.state = 'operational'",
+    becomes: "false",
     noticedBy: ["6-operator-retracts"],
+  },
+  {
+    breaks: "silence ends what an operator said",
+    file: "engine/070-incidents.sql",
+    found: "i.incident_id = d.incident_id and s.state = 'operational'",
+    becomes: "i.incident_id = d.incident_id and not engine.is_bad(s.state)",
+    noticedBy: ["6-operator-retracts-and-nobody-measures"],
   },
   {
     breaks: "what an operator retracted stays away when it grows worse",
     file: "engine/070-incidents.sql",
-    found: "and i.peak_severity >= c.state",
+    found: "and d.peak_severity >= c.state",
     becomes: "",
     noticedBy: ["6-operator-retracts-and-it-grows-worse"],
   },
   {
     breaks: "what an operator retracted opens again when it eases",
     file: "engine/070-incidents.sql",
-    found: "and i.peak_severity >= c.state",
-    becomes: "and i.peak_severity = c.state",
-    noticedBy: ["6-operator-retracts-and-it-eases"],
-  },
-  {
-    breaks: "a component is bad since its state changed last",
-    file: "engine/050-quorum.sql",
-    found:
-      "bad_since = case when engine.is_bad(v.state) then coalesce(k.bad_since, at) end",
-    becomes:
-      "bad_since = case when k.state = v.state then k.bad_since else at end",
+    found: "and d.peak_severity >= c.state",
+    becomes: "and d.peak_severity = c.state",
     noticedBy: ["6-operator-retracts-and-it-eases"],
   },
   {
@@ -742,14 +737,6 @@ export const mutants: Mutant[] = [
     found: "then known_at else at end",
     becomes: "then known_at else known_at end",
     noticedBy: ["6-three-that-hung"],
-  },
-  {
-    breaks: "a sample that took its usual time is news",
-    file: "engine/070-incidents.sql",
-    found:
-      "and engine.known_by(i.opened_at, at, s.received_after_s, c.cadence_ms, r) = at",
-    becomes: "",
-    noticedBy: ["6-registry-change-retracts-nothing"],
   },
   {
     breaks: "a slow cadence does not make late later",

@@ -144,6 +144,49 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     );
   });
 
+  await t.test("what was noted of an incident stays", async (t) => {
+    const refused = async (change: string, message: RegExp) =>
+      t.rejects(pool.text(`update incident set ${change}`, []), { message });
+    await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
+    await refused("slug = 'another'", /^the name, the beginning/);
+    await refused("opened_at = started_at", /^the name, the beginning/);
+    await refused("peak_severity = 'degraded'", /at its worst/);
+    await refused("escalated_at = null", /at its worst/);
+    await refused("evidence = evidence - 'escalation'", /at its worst/);
+    await t.rejects(pool.script("delete from incident"), {
+      message: /^incident .* cannot be deleted; retract it instead$/,
+    });
+
+    await pool.script(
+      "update incident set retracted_at = last_bad_at, retraction_reason = 'a drill'",
+    );
+    await refused("retraction_reason = 'none'", /was retracted at/);
+    await pool.script(
+      "update incident set dismissed_until = retracted_at + interval '1 s'",
+    );
+    await refused("dismissed_until = null", /was retracted at/);
+
+    await playText(pool, "eu-central .*12 x*5 .*30\nus-east .*12 x*5 .*30");
+    await refused("last_bad_at = closed_at", /was closed at/);
+    await refused("closed_at = null", /was closed at/);
+  });
+
+  await t.test("a region is impaired once, however often", async (t) => {
+    // in hindsight the second one begins before the first one ends
+    await pool.query(sql`
+      insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
+      select region_id, ${afterS(0)}::timestamptz, ${afterS(10)}::timestamptz, ${afterS(60)}::timestamptz, '{okx}'::text[], 4
+      from region where region = 'us-east'
+      union all
+      select region_id, ${afterS(30)}, ${afterS(90)}, null, '{okx}', 4 from region where region = 'us-east'
+    `);
+    const rows = await pool.query(
+      sql`select engine.impaired_regions(${afterS(40)}, ${afterS(120)})`,
+    );
+    t.equal(rows.length, 1);
+    await pool.script("truncate impairment");
+  });
+
   await t.test("what is no longer watched", async (t) => {
     await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
     await migrate(pool, withoutTicker(database), log);

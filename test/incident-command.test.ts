@@ -51,7 +51,7 @@ void t.test("venuewatch incident retract", async (t) => {
         `retracted ${slug}`,
         "alerts that had left already: opened",
         "alerts dropped: escalated",
-        "rest:ticker of kraken is measured as outage still; no new incident opens for it while that lasts",
+        "rest:ticker of kraken is measured as outage still; no new incident opens for it until it is well, or worse",
         "",
       ].join("\n"),
     );

@@ -220,7 +220,13 @@ void t.test("a replay by other rules", async (t) => {
       ...whole,
       onProgress: () => {
         dropped ??= scratchSchemas(other).then(([schema]) =>
-          other.query(sql`drop schema ${sql.ident(schema!)} cascade`),
+          other.transaction(async (tx) => {
+            // first what a tick locks first, or the two may wait for each other
+            await tx.query(
+              sql`lock table ${sql.ident(schema!, "engine_clock")} in access exclusive mode`,
+            );
+            await tx.query(sql`drop schema ${sql.ident(schema!)} cascade`);
+          }),
         );
       },
     });

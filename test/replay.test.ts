@@ -245,6 +245,32 @@ void t.test("a replay long after a retraction by hand", async (t) => {
   t.equal(whole.lines.length, 1);
 });
 
+void t.test("a replay long after an operator's word has ended", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const component = "rest:ticker";
+  const of = { venue: "okx", component };
+  const long: World = {
+    ...world,
+    lastsS: 1_500,
+    venues: ["okx"],
+    components: [component],
+    // it is well in between, and then degraded for long without a run that would open anything
+    troubles: [
+      { ...of, fromS: 60, toS: 120, as: "closed" },
+      { ...of, fromS: 430, toS: 1_315, as: "scattered" },
+      { ...of, fromS: 1_315, toS: 1_400, as: "closed" },
+    ],
+    noise: 0,
+  };
+  await fill(pool, long);
+  await live(pool, long, 0, 90);
+  await retractByHand(pool, "okx", component);
+  await live(pool, long, 92, 1_500);
+  const late = await replayed(pool, 1_200, 1_500);
+  assertSame(t, late);
+  t.equal(late.lines.length, 1, "the later trouble opens as it did");
+});
+
 function replayed(
   pool: Pool,
   fromS: number,

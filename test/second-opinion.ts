@@ -51,7 +51,6 @@ export interface ComponentState {
   component: string;
   state: State;
   since: number;
-  badSince: number | null;
   counted: number;
   quorum: number;
 }
@@ -135,7 +134,6 @@ function componentsNow(
         component: component.id,
         state,
         since: past?.state === state ? past.since : at,
-        badSince: isBad(state) ? (past?.badSince ?? at) : null,
         quorum,
         votes,
       };

@@ -21,8 +21,11 @@ export interface Trouble {
   regions?: string[];
   fromS: number;
   toS: number;
-  /** `slow`: good, but so; `silent`: not measured; `late`: failed, but every third one was good, and came two minutes late. */
-  as: Fault | "slow" | "silent" | "late";
+  /**
+   * `slow`: good, but so; `silent`: not measured; `scattered`: every third one failed; `late`: failed, but every third one was
+   * good, and came two minutes late.
+   */
+  as: Fault | "slow" | "silent" | "scattered" | "late";
 }
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
@@ -118,9 +121,11 @@ function sampleAt(
   const good = { fault: null, latencyMs: isRest ? typicalMs : null, afterS };
   if (as === "silent" || luck > 1 - noise) return null;
   if (as === null) return good;
+  const isThird = s % (3 * slotS) === 0;
+  if (as === "scattered" && !isThird) return good;
   if (as === "slow") return { ...good, latencyMs: 2_500 };
-  if (as === "late" && s % (3 * slotS) === 0) return { ...good, afterS: 120 };
-  const fault = as === "late" ? "timeout" : as;
+  if (as === "late" && isThird) return { ...good, afterS: 120 };
+  const fault = as === "late" || as === "scattered" ? "timeout" : as;
   return { fault, latencyMs: null, afterS: as === "late" ? 0 : afterS };
 }
 

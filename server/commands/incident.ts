@@ -12,8 +12,7 @@ database with the reason, and shown nowhere any more: its page is 404, and no li
 have not left yet are dropped. It cannot be undone.
 
 States are measured and stay as they are: a component that is still bad is still shown so. But no new incident opens for it
-as long as it stays in that state, since this is what you said is none. When it changes and is bad afterwards, or when it gets
-worse, that is a new incident.`;
+until it was well, since this trouble is what you said is none; unless it gets worse than it had been when you said so.`;
 
 export const words = ["retract", "SLUG"];
 
@@ -60,7 +59,7 @@ function told(slug: string, retracted: Retracted): string {
   ];
   if (wasOpen && (state === "degraded" || state === "outage"))
     lines.push(
-      `${component} of ${venue} is measured as ${state} still; no new incident opens for it while that lasts`,
+      `${component} of ${venue} is measured as ${state} still; no new incident opens for it until it is well, or worse`,
     );
   return lines.join("\n");
 }

@@ -51,7 +51,7 @@ export interface Core {
 interface Office {
   term: Term;
   upkeep: Upkeep;
-  /** The instants that were due when it began are decided; upkeep waits for that. */
+  /** The instants that were due when it began are decided, or cannot be; upkeep waits for that. */
   upToDate: boolean;
 }
 
@@ -93,7 +93,7 @@ export function startCore({
     const { term } = mine;
     const goesOn = () => office === mine && !closing;
     try {
-      const nextInMs = await decideWhatIsDue({
+      const next = await decideWhatIsDue({
         pool,
         log,
         rules,
@@ -101,18 +101,22 @@ export function startCore({
         term,
         goesOn,
       });
-      if (nextInMs !== null) return nextInMs;
+      if (next?.upToDate) letUpkeepBegin(mine);
+      if (next) return next.inMs;
       if (office === mine) follow();
     } catch (error) {
       log.error("deciding failed; the next tick tries again", { error });
-    } finally {
-      if (!mine.upToDate) {
-        mine.upToDate = true;
-        keepingUp.wake();
-      }
+      // an engine that cannot decide must not keep the history waiting
+      letUpkeepBegin(mine);
     }
     return rules.step_ms;
   });
+
+  function letUpkeepBegin(mine: Office): void {
+    if (mine.upToDate) return;
+    mine.upToDate = true;
+    keepingUp.wake();
+  }
 
   const keepingUp = startLoop(async () => {
     const mine = office;

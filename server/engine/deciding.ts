@@ -7,7 +7,8 @@ import { underWayElsewhere } from "./upkeep.js";
 
 /** Beyond this, what was missed is caught up, and not just a slow tick made up for. */
 const pauseMs = 5 * 60_000;
-const retryMs = 500;
+
+const notYet = { inMs: 500, upToDate: false };
 
 interface Deciding {
   pool: Pool;
@@ -20,12 +21,20 @@ interface Deciding {
   goesOn: () => boolean;
 }
 
+interface Next {
+  inMs: number;
+  /** False: there are instants that are due, and that could not be decided yet. */
+  upToDate: boolean;
+}
+
 /**
  * Decides every instant that is due, in order.
  *
- * @returns milliseconds until the next one is due; null when the office is another's by now
+ * @returns when to come again; null when the office is another's by now
  */
-export async function decideWhatIsDue(deciding: Deciding) {
+export async function decideWhatIsDue(
+  deciding: Deciding,
+): Promise<Next | null> {
   const { pool, log, rules, settleMs, term, goesOn } = deciding;
   const askedAtMs = performance.now();
   const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
@@ -34,12 +43,12 @@ export async function decideWhatIsDue(deciding: Deciding) {
       "nothing was decided: the engine has decided instants that are still to come; if this goes on, the database's clock went back",
       { now, tickedAt },
     );
-    return rules.step_ms;
+    return { inMs: rules.step_ms, upToDate: true };
   }
   const away = tickedAt !== null && +now - +tickedAt > pauseMs;
   if (away) log.info("catches up on what was missed", { since: tickedAt });
 
-  if (hoursAreDue && !(await rollUpHours(pool, log, upTo))) return retryMs;
+  if (hoursAreDue && !(await rollUpHours(pool, log, upTo))) return notYet;
 
   let instants = 0;
   for await (const decided of decideUpTo(pool, upTo, {
@@ -50,17 +59,17 @@ export async function decideWhatIsDue(deciding: Deciding) {
     if ("refused" in decided) {
       if (decided.refused === "not the leader") return null;
       log.warn("an instant was decided before this core came to it");
-      return retryMs;
+      return notYet;
     }
     tell(log, decided);
     instants += 1;
-    if (!goesOn()) return 0;
+    if (!goesOn()) return { inMs: 0, upToDate: false };
   }
   if (away) log.info("has caught up", { instants });
 
   const nextAtMs = (Math.floor(+upTo / rules.step_ms) + 1) * rules.step_ms;
   const passedMs = performance.now() - askedAtMs;
-  return Math.max(0, nextAtMs - +upTo - passedMs);
+  return { inMs: Math.max(0, nextAtMs - +upTo - passedMs), upToDate: true };
 }
 
 /**

@@ -127,6 +127,9 @@ interface Bounds {
   components: number[];
 }
 
+/** The longest that a rule can be. */
+const longestMs = 2 ** 31 - 1;
+
 async function planOf(
   pool: Pool,
   { from, to, venue, rules: others }: ReplayOptions,
@@ -134,8 +137,8 @@ async function planOf(
   const rules = {
     ...rulesRow,
     ...others,
-    // a past of any length is walked through
-    catch_up_ms: rulesRow.catch_up_ms,
+    // states must not begin anew in the midst of a warm-up or of a piece, however long they are
+    catch_up_ms: longestMs,
   };
   if (venue !== null) await requireVenue(pool, venue, others);
   const [bounds] = await pool.file<Bounds>("replay_bounds", [
@@ -264,7 +267,7 @@ async function load(
 }
 
 async function warmUp(
-  { scratch, warmFrom, from, rules, signal }: Run,
+  { scratch, from, rules, signal }: Run,
   pace: Pace,
 ): Promise<void> {
   const due = await scratch.within((tx) => dueInstants(tx, eveOf(from), rules));
@@ -273,11 +276,6 @@ async function warmUp(
     scratch.within(async (tx) => {
       await tx.file("replay_warm_up", [some, JSON.stringify(rules)]);
     }),
-  );
-  await scratch.within((tx) =>
-    tx.query(
-      sql`select engine.recall_retractions(${warmFrom}, ${eveOf(from)})`,
-    ),
   );
   // the plans of a tick are made for tables with something in them
   await scratch.within((tx) =>
@@ -294,7 +292,6 @@ async function decideUntil(
   deeds: Date[],
   pace: Pace,
 ): Promise<number> {
-  // all within the day that is caught up, so that states never begin anew here
   const all = await run.scratch.within((tx) =>
     dueInstants(tx, upTo, run.rules),
   );

@@ -35,6 +35,8 @@ export async function retractIncident(
       `--reason: expected a sentence of 1 to ${longestReason} characters that says why ${slug} is false, got ${why === "" ? "an empty one" : `one of ${why.length}`}`,
     );
   return pool.transaction(async (tx) => {
+    // whoever is stopped in here must not stop the engine
+    await tx.query(sql`set local idle_in_transaction_session_timeout = '5s'`);
     // the engine does so too: a tick that is under way ends first, and the next one sees all of this
     await tx.query(sql`select from engine_clock for update`);
     const [row] = await tx.file<{ incident_id: number; was_open: boolean }>(

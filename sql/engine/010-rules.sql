@@ -71,8 +71,8 @@ language sql immutable parallel safe
 return engine.ms(greatest(r.vote_max_age_ms, cadence_ms::bigint * r.vote_max_age_cadences));
 
 -- By when must a sample have been known to count for what is judged as of `at`? By then; or, in hindsight, by `known_at`, but only
--- if it came late. One that took its usual time would have been waited for: it must not make a run that was
--- complete at an opening incomplete.
+-- if it came late. One that merely took its time does not count in hindsight either: it would break runs that were complete at
+-- an opening.
 create function engine.known_by(
   at timestamptz,
   known_at timestamptz,

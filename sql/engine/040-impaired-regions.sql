@@ -5,7 +5,8 @@
 create function engine.impaired_regions(at timestamptz, known_at timestamptz) returns setof smallint
 language sql stable
 as $$
-  select i.region_id
+  -- in hindsight two of a region may overlap: the second starts before it is recognised
+  select distinct i.region_id
   from impairment i
   where i.recognised_at <= known_at
     and i.started_at <= at

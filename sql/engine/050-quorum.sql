@@ -64,15 +64,14 @@ as $$
     update component_state k
     set state = v.state,
         since = case when k.state = v.state then k.since else at end,
-        bad_since = case when engine.is_bad(v.state) then coalesce(k.bad_since, at) end,
         reporting = v.reporting,
         quorum = v.quorum
     from votes v
     where k.component_id = v.component_id
       and (k.state, k.reporting, k.quorum) is distinct from (v.state, v.reporting, v.quorum)
   )
-  insert into component_state (component_id, state, since, bad_since, reporting, quorum)
-  select v.component_id, v.state, at, case when engine.is_bad(v.state) then at end, v.reporting, v.quorum
+  insert into component_state (component_id, state, since, reporting, quorum)
+  select v.component_id, v.state, at, v.reporting, v.quorum
   from votes v
   where not exists (select from component_state k where k.component_id = v.component_id)
 $$;

@@ -10,6 +10,27 @@ as $$
     and (of_components is null or i.component_id = any (of_components))
 $$;
 
+-- What operators retracted while it was open, as long as its trouble lasts. The engine's own retractions have evidence.
+create function engine.dismissed() returns setof incident
+language sql stable
+as $$
+  select i.*
+  from incident i
+  where i.retracted_at is not null and i.retraction_evidence is null
+    and i.closed_at is null and i.dismissed_until is null
+$$;
+
+-- An operator's word holds until the component is well. Silence ends no trouble, here neither.
+create function engine.end_dismissals(at timestamptz) returns void
+language sql
+as $$
+  update incident i
+  set dismissed_until = at
+  from engine.dismissed() d
+  join component_state s using (component_id)
+  where i.incident_id = d.incident_id and s.state = 'operational'
+$$;
+
 -- Is the opening of each recent incident still backed, by what came late and by what was recognised since?
 create function engine.retract_incidents(at timestamptz, r engine.rules) returns text[]
 language plpgsql
@@ -27,7 +48,7 @@ begin
   then
     return '{}';
   end if;
-  -- Only where there is news: without, the answer is that of the opening, whatever was changed in the registry since.
+  -- only where there is news: without, the answer is that of the opening
   with with_news as (
     select i.component_id, i.opened_at
     from incident i
@@ -46,13 +67,14 @@ begin
             select from sample s
             where s.component_id = i.component_id and s.region_id = g.region_id
               and s.ts > since
-              and s.ts > i.opened_at - span
+              and s.ts > i.opened_at - engine.judged_span(c.cadence_ms, r)
               and s.ts <= i.opened_at
               and s.ts > i.opened_at - s.received_after_s * interval '1 second'
               and s.ts <= at - s.received_after_s * interval '1 second'
               and engine.known_by(i.opened_at, at, s.received_after_s, c.cadence_ms, r) = at
             limit 1
           ) late
+          where g.published
         )
       )
   ),
@@ -61,10 +83,25 @@ begin
     from with_news n
     group by n.opened_at
   ),
-  judged_anew as (
-    select o.opened_at, e.component_id, e.evidence
+  -- by what was known then, and by what is known now; both in the registry of now
+  judged as materialized (
+    select
+      o.opened_at,
+      k.known_at,
+      e.component_id,
+      e.evidence,
+      (e.evidence ->> 'confirming')::int >= (e.evidence ->> 'quorum')::int as confirmed
     from openings o
-    cross join lateral engine.evidence(o.components, o.opened_at - span, o.opened_at, at, r) e
+    cross join lateral (values (o.opened_at), (at)) as k (known_at)
+    cross join lateral engine.evidence(o.components, o.opened_at - span, o.opened_at, k.known_at, r) e
+  ),
+  -- where what was known then would not do either, it is the registry that has changed
+  judged_anew as (
+    select j.opened_at, j.component_id, j.evidence
+    from judged j
+    join judged was using (opened_at, component_id)
+    where j.known_at = at and not j.confirmed
+      and was.known_at = was.opened_at and was.confirmed
   ),
   unbacked as (
     update incident i
@@ -81,7 +118,6 @@ begin
         retraction_evidence = j.evidence
     from judged_anew j
     where i.component_id = j.component_id and i.opened_at = j.opened_at and i.retracted_at is null
-      and (j.evidence ->> 'confirming')::int < (j.evidence ->> 'quorum')::int
     returning i.incident_id, i.slug
   ),
   dropped as (
@@ -273,11 +309,9 @@ begin
       and s.bad_run >= r.opening_bad_run
       and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
       and not exists (
-        -- an operator has said that this trouble, as bad as it was then, is none (the engine's own retractions have evidence)
-        select from incident i
-        where i.component_id = c.component_id
-          and i.retracted_at >= c.bad_since and i.peak_severity >= c.state
-          and i.retraction_evidence is null and i.closed_at is null
+        -- an operator has said that this trouble, as bad as it was then, is none
+        select from engine.dismissed() d
+        where d.component_id = c.component_id and d.peak_severity >= c.state
       )
     group by c.component_id, c.quorum
     having count(*) >= c.quorum

@@ -69,6 +69,7 @@ begin
   retracted := engine.retract_incidents(at, r);
   closed := engine.close_incidents(at, r);
   escalated := engine.follow_open_incidents(at, r);
+  perform engine.end_dismissals(at);
   opened := engine.open_incidents(at, r);
   perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
 

@@ -61,7 +61,9 @@ as $$
       else '{}'
     end::jsonb
     || case
-      when i.retracted_at > at then '{"retracted_at": null, "retraction_reason": null, "retraction_evidence": null}'
+      when i.retracted_at > at
+      then '{"retracted_at": null, "retraction_reason": null, "retraction_evidence": null, "dismissed_until": null}'
+      when i.dismissed_until > at then '{"dismissed_until": null}'
       else '{}'
     end::jsonb
   ) stood
@@ -115,7 +117,7 @@ begin
       i.closed_at is null and i.retracted_at is null
       or i.opened_at > eve - engine.ms(greatest(r.flap_within_ms, r.retraction_ms))
       or i.started_at >= date_trunc('day', eve, 'UTC') - interval '8 days'
-      or i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null
+      or i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null and i.dismissed_until is null
     );
 
   perform setval(
@@ -151,7 +153,7 @@ as $$
 $$;
 
 -- What operators retracted is retracted in a replay too, at the same time. It is not the rules' doing, but it has
--- consequences: no other opens while the component stays bad, and the retracted one does not count for flapping.
+-- consequences: no other opens until the component is well, and the retracted one does not count for flapping.
 create function engine.retract_as_operators_did(after timestamptz, up_to timestamptz) returns void
 language sql
 as $$
@@ -162,26 +164,4 @@ as $$
     and i.retracted_at is null
     and i.opened_at <= coalesce(o.closed_at, o.retracted_at)
     and (i.closed_at is null or i.closed_at >= o.opened_at)
-$$;
-
--- What was bad through all of the warm-up, from its first instant on, was bad before it. Where an operator had retracted
--- what was open then, and nothing has opened since, it has been bad since the retraction: that is what kept it from opening.
-create function engine.recall_retractions(warm_from timestamptz, eve timestamptz) returns void
-language sql
-as $$
-  update component_state s
-  set bad_since = r.retracted_at
-  from (
-    select i.component_id, max(i.retracted_at) as retracted_at
-    from incident i
-    where i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null
-    group by i.component_id
-  ) r
-  where r.component_id = s.component_id
-    and s.bad_since = warm_from
-    and r.retracted_at < warm_from
-    and not exists (
-      select from venuewatch.incident o
-      where o.component_id = s.component_id and o.opened_at > r.retracted_at and o.opened_at <= eve
-    )
 $$;

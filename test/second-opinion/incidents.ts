@@ -24,6 +24,8 @@ export interface Incident {
   closedAt: number | null;
   retractedAt: number | null;
   retractedByOperator: boolean;
+  /** When its component was well again, after an operator retracted it while it was open. */
+  dismissedUntil: number | null;
   flapping: boolean;
   /** The regions that were counted and saw it bad when it opened or escalated, in the order of the registry. */
   witnesses: string[];
@@ -50,8 +52,6 @@ export interface ComponentNow {
   component: string;
   state: State;
   since: number;
-  /** Of an unbroken sequence of bad states; null: it is not bad. */
-  badSince: number | null;
   quorum: number;
   /** What the counted regions see. */
   votes: RegionView[];
@@ -87,6 +87,7 @@ export function moveIncidents(records: Records, now: Instant): void {
   retractUnbacked(records, now);
   close(records, now);
   follow(records, now);
+  endDismissals(records, now);
   open(records, now);
 }
 
@@ -156,6 +157,14 @@ function follow({ incidents, alerts }: Records, now: Instant): void {
   }
 }
 
+function endDismissals({ incidents }: Records, now: Instant): void {
+  for (const incident of incidents) {
+    const { state } = now.components.find(isOfComponent(incident))!;
+    if (incident.retractedByOperator && state === "operational")
+      incident.dismissedUntil ??= now.at;
+  }
+}
+
 function open(records: Records, now: Instant): void {
   const { rules } = now.world;
   const opening: Omit<Incident, "slug" | "flapping">[] = [];
@@ -187,6 +196,7 @@ function open(records: Records, now: Instant): void {
       closedAt: null,
       retractedAt: null,
       retractedByOperator: false,
+      dismissedUntil: null,
       witnesses: one.votes
         .filter((view) => isBad(view.state))
         .map(({ region }) => region),
@@ -206,7 +216,7 @@ function open(records: Records, now: Instant): void {
   }
 }
 
-/** An operator has retracted an open incident of the component since it turned bad, which was as bad as it is now. */
+/** An operator has retracted an open incident of the component, which was as bad as it is now, and it was not well since. */
 function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
   return incidents
     .filter(isOfComponent(one))
@@ -214,8 +224,7 @@ function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
       (incident) =>
         incident.retractedByOperator &&
         incident.closedAt === null &&
-        incident.retractedAt !== null &&
-        incident.retractedAt >= one.badSince! &&
+        incident.dismissedUntil === null &&
         (incident.peak === "outage" || one.state === "degraded"),
     );
 }
