@@ -172,12 +172,13 @@ function frameOf(
     "2026-03-11T00:00:00Z",
   ]);
   const begins =
-    Date.parse(midst) - dice.whole(count / 4, (3 * count) / 4) * stepMs;
+    Date.parse(midst) -
+    dice.whole(Math.ceil(count / 4), Math.floor((3 * count) / 4)) * stepMs;
   const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
   // the slowest component decides how much is read at each instant, for all of them
   const cadencesS = kind === "slow" ? [15, 30, 30, 60] : [5, 5, 10];
   if (seed % 4 !== 2) return { rules, instants, cadencesS };
-  const from = dice.whole(count / 4, count / 2);
+  const from = dice.whole(Math.ceil(count / 4), count / 2);
   return {
     rules: { ...rules, catch_up_ms: rules.step_ms },
     instants: instants.toSpliced(from, dice.whole(3, 20)),
