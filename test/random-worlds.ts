@@ -77,6 +77,12 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
   return { seed, worlds };
 }
 
+/** Its engine catches up with nothing, so that each cut of its time would be another pause. */
+export function hasPause({ worlds }: Run): boolean {
+  const { rules } = worlds[0]!;
+  return rules.catch_up_ms === rules.step_ms;
+}
+
 /** Some of its instants, now nearly all, now a few minutes apart; the last one too, and those at which an operator acts. */
 export function cutAtRandom({ seed, worlds }: Run): number[] {
   const dice = new Dice(seed);

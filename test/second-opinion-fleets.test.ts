@@ -7,6 +7,7 @@ import {
   componentWorlds,
   cutAtRandom,
   fleets,
+  hasPause,
   inBatches,
 } from "./random-worlds.js";
 
@@ -24,7 +25,8 @@ void t.test("the engine and the second opinion agree", async (t) => {
   await t.test("however time is cut", async (t) => {
     for (const make of [fewFleets, fewComponents])
       for (const run of randomRuns(make, 1))
-        await agree(t, pool, run, { comesBy: cutAtRandom(run) });
+        if (!hasPause(run))
+          await agree(t, pool, run, { comesBy: cutAtRandom(run) });
   });
 
   await t.test(
