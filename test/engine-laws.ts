@@ -43,7 +43,8 @@ export async function brokenLaws(db: Db): Promise<string[]> {
       and opened_at <= last_bad_at
       and (escalated_at is null or escalated_at > opened_at and escalated_at <= last_bad_at)
       and (closed_at is null or closed_at > last_bad_at)
-      and (retracted_at is null or retracted_at > opened_at)
+      -- an operator may be as quick as the instant itself
+      and (retracted_at is null or retracted_at > opened_at or retracted_at = opened_at and retraction_evidence is null)
       and (escalated_at is null) = (evidence -> 'escalation' is null)
       and (closed_at is null) = (evidence -> 'closing' is null)
       and (retracted_at is not null or retraction_evidence is null)
