@@ -5,7 +5,7 @@ import { packagedFile } from "../server/package.js";
 import { loadRegistry } from "../server/registry.js";
 import { sql } from "../server/db.js";
 import { accepted, tick } from "../server/engine/tick.js";
-import { type Api, serve } from "./api.js";
+import { type Api, describedPath, documentOf, serve } from "./api.js";
 import { migratedDatabase, type TestDatabase } from "./database.js";
 import {
   ago,
@@ -15,6 +15,12 @@ import {
   outage,
   pastIncident,
 } from "./fleet.js";
+import { watchShown } from "./shown.js";
+
+const document = documentOf({
+  registry: await loadRegistry(packagedFile("registry-all.json")),
+});
+const shown = watchShown(document);
 
 /** Of each route everything that has a form of its own. Each answer is held against its schema. */
 async function askAll(api: Api, venues: string[]): Promise<void> {
@@ -28,20 +34,26 @@ async function askAll(api: Api, venues: string[]): Promise<void> {
     "/v1/thresholds",
     "/v1/incidents",
     "/v1/incidents?status=open",
+    "/v1/reliability",
+    "/v1/reliability?days=1&category=bridge",
+    "/v1/detection",
+    "/v1/notify",
     "/healthz",
+    "/openapi.json",
   ];
-  for (const path of paths) {
-    const { status } = await api.ask(path);
-    if (status !== 200) throw new Error(`${path} answered ${status}`);
-  }
+  for (const path of paths) await answered(api, path);
   interface Listed {
     incidents: { slug: string }[];
   }
   const { body } = await api.ask<Listed>("/v1/incidents");
-  for (const { slug } of body.incidents) {
-    const { status } = await api.ask(`/v1/incidents/${slug}`);
-    if (status !== 200) throw new Error(`${slug} answered ${status}`);
-  }
+  for (const { slug } of body.incidents)
+    await answered(api, `/v1/incidents/${slug}`);
+}
+
+async function answered(api: Api, path: string): Promise<void> {
+  const { status, body } = await api.ask(path);
+  if (status !== 200) throw new Error(`${path} answered ${status}`);
+  shown.note(describedPath(document, path)!, body);
 }
 
 /** The board, after all routes were asked; by a server that knows nothing of the states before. */
@@ -351,4 +363,9 @@ void t.test("since when a state is so", async (t) => {
   async function tickAt(seconds: number): Promise<void> {
     accepted(await tick(pool, at(seconds)));
   }
+});
+
+void t.test("what is described is answered, in some state", (t) => {
+  t.strictSame(shown.missing(), []);
+  t.end();
 });
