@@ -7,6 +7,7 @@ import { sql } from "../server/db.js";
 import { accepted, tick } from "../server/engine/tick.js";
 import { type Api, describedPath, documentOf, serve } from "./api.js";
 import { migratedDatabase, type TestDatabase } from "./database.js";
+import { measuredStalls, muchBefell } from "./eventful.js";
 import {
   ago,
   decide,
@@ -104,6 +105,24 @@ void t.test("every answer fits its schema, in every state", async (t) => {
     const { summary } = await boardIn(t, database);
     t.equal(summary.state, "operational");
     t.equal(summary.activeIncidents, 0);
+  });
+
+  await t.test("after a region had trouble of its own", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(290), to: ago(0) });
+    await measured(pool, {
+      from: ago(290),
+      to: ago(150),
+      regions: ["us-east"],
+      fault: "connect",
+    });
+    for (const seconds of [200, 100, 20]) await decide(pool, ago(seconds));
+    const { api } = await boardIn(t, database);
+    interface Fleet {
+      regions: { impairments: { endedAt: string | null }[] }[];
+    }
+    const { body } = await api.ask<Fleet>("/v1/regions");
+    t.ok(body.regions[2]!.impairments[0]!.endedAt);
   });
 
   await t.test("while an incident is open, and after", async (t) => {
@@ -365,7 +384,33 @@ void t.test("since when a state is so", async (t) => {
   }
 });
 
+void t.test("every answer fits its schema, after much befell", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const registry = await loadRegistry(packagedFile("registry-all.json"));
+  await migrate(pool, registry, makeLog("test", "warn"));
+  await muchBefell(pool);
+  const api = await serve(t, { pool, registry: measuredStalls(registry) });
+  await askAll(
+    api,
+    registry.venues.map(({ id }) => id),
+  );
+});
+
+/** What no web program answers yet, or ever, and why it is described. */
+const neverShown = [
+  // no notices are read yet
+  "ExchangeResponse.official.incidents[]",
+  // the contract allows null, and every registry names an address
+  "IncidentDetailResponse.component.target|1",
+  // nothing is delivered yet
+  "NotifyResponse.p50Ms|0",
+  "NotifyResponse.p95Ms|0",
+  // the other programs say it at ports of their own
+  "HealthResponse.service=core",
+  "HealthResponse.service=probe",
+];
+
 void t.test("what is described is answered, in some state", (t) => {
-  t.strictSame(shown.missing(), []);
+  t.strictSame(shown.missing().sort(), neverShown.sort());
   t.end();
 });

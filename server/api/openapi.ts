@@ -135,10 +135,7 @@ function answersOf(operation: Operation): Answer[] {
 function headersOf({ answers, cache, limited }: Operation): HeadersObject {
   return {
     ETag: header("ETag"),
-    "Cache-Control": {
-      description: "How long a cache may keep it.",
-      schema: { type: "string", enum: cache },
-    },
+    "Cache-Control": cacheHeader("How long a cache may keep it.", cache),
     ...(limited && limitHeaders),
     ...("text/csv" in answers && {
       "Content-Disposition": textHeader(
@@ -155,11 +152,11 @@ const headers = {
     '"2f1c-Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M"',
   ),
   RateLimit: textHeader(
-    "How many requests remain (r), and in how many seconds it is filled up (t). Absent where the limit is turned off.",
+    "How many requests remain (r), and in how many seconds it is filled up (t). Absent where nothing is limited.",
     '"120-in-1min"; r=119; t=60',
   ),
   RateLimitPolicy: textHeader(
-    "How many requests (q) a client address has in so many seconds (w). Absent where the limit is turned off.",
+    "How many requests (q) a client address has in so many seconds (w). Absent where nothing is limited.",
     '"120-in-1min"; q=120; w=60; pk=:ZjEyMzQ1Njc4OTAx:',
   ),
   RetryAfter: {
@@ -171,6 +168,13 @@ const headers = {
 
 function textHeader(description: string, example: string): HeaderObject {
   return { description, schema: { type: "string" }, example };
+}
+
+function cacheHeader(description: string, lifetimes?: string[]): HeaderObject {
+  return {
+    description,
+    schema: { type: "string", ...(lifetimes && { enum: lifetimes }) },
+  };
 }
 
 function header(name: keyof typeof headers): ReferenceObject {
@@ -185,7 +189,11 @@ const limitHeaders = {
 const errorAnswers = {
   Answer304: {
     description: "The body that If-None-Match names still holds.",
-    headers: { ETag: header("ETag") },
+    headers: {
+      ETag: header("ETag"),
+      "Cache-Control": cacheHeader("As with the body itself."),
+      ...limitHeaders,
+    },
   },
   Answer400: problemAnswer(
     "Parameters are not usable, and each is named; or the address is not correctly percent-encoded.",
@@ -218,7 +226,7 @@ const errorAnswers = {
       detail:
         "More than 120 requests within a minute came from your address. Wait as long as Retry-After says.",
     },
-    { "Retry-After": header("RetryAfter"), ...limitHeaders },
+    { "Retry-After": header("RetryAfter") },
   ),
   Answer503: problemAnswer(
     "The database does not answer.",
@@ -239,7 +247,11 @@ function problemAnswer(
 ): ResponseObject {
   return {
     description,
-    ...(headers && { headers }),
+    headers: {
+      "Cache-Control": cacheHeader("Errors are not kept.", ["no-store"]),
+      ...limitHeaders,
+      ...headers,
+    },
     content: {
       "application/problem+json": {
         schema: { $ref: "#/components/schemas/Problem" },

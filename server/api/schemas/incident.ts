@@ -33,11 +33,9 @@ export const component = text(
 );
 const kind = oneOf(["rest", "ws"], "Kind of the component.");
 export const componentLabel = text("What it is, in words.", "Ticker");
-export const target = orNull(
-  text(
-    "The address that is measured.",
-    "https://api.kraken.com/0/public/Ticker?pair=XBTUSD",
-  ),
+export const target = text(
+  "The address that is measured.",
+  "https://api.kraken.com/0/public/Ticker?pair=XBTUSD",
 );
 export const fault = named(
   "Fault",
@@ -271,7 +269,7 @@ export const incidentDetailResponse = named(
       id: { ...component, pattern: "^(rest|ws):[a-z]+$" },
       kind,
       label: componentLabel,
-      target,
+      target: orNull(target),
     }),
     events: list(
       "Timeline, from the incident's own columns.",
