@@ -49,7 +49,11 @@ function answerOf(
   operation: OperationObject,
   status: number,
 ): ResponseObject | undefined {
-  const answer = operation.responses![String(status)];
+  const answers = operation.responses as Record<
+    string,
+    ResponseObject | ReferenceObject
+  >;
+  const answer = answers[String(status)];
   const reference = (answer as ReferenceObject | undefined)?.$ref;
   if (reference === undefined) return answer as ResponseObject | undefined;
   const name = reference.split("/").at(-1)!;
