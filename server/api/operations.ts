@@ -103,7 +103,7 @@ export function operations(registry: Registry): Operation[] {
       group: "history",
       summary: "The venues compared over a window",
       description:
-        "Roll-ups say what was measured: METHODOLOGY.md has every definition. `fleet` is of the rows of this answer and no others.",
+        "Roll-ups say what was measured: METHODOLOGY.md has every definition. `fleet` is of the rows of this answer and no others. A body may be half a minute old; `generatedAt` says it.",
       parameters: reliabilityParameters,
       answers: { [json]: reliabilityResponse },
       ...perTick,
