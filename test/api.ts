@@ -1,20 +1,11 @@
 /** The public API as a client has it: a real server on a free port, and every answer held against its schema. */
 import { request, type IncomingHttpHeaders } from "node:http";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { OpenAPIObject, ResponseObject } from "openapi3-ts/oas31";
 import type { Test } from "tap";
 import type { AppOptions } from "../server/api/app.js";
-import {
-  incidentDetailResponse,
-  incidentsResponse,
-} from "../server/api/schemas/incident.js";
-import {
-  healthResponse,
-  problem,
-  regionsResponse,
-  thresholdsResponse,
-} from "../server/api/schemas/service.js";
-import { statusResponse } from "../server/api/schemas/status.js";
-import { exchangeResponse } from "../server/api/schemas/venue.js";
+import { openapiDocument } from "../server/api/openapi.js";
+import { operations } from "../server/api/operations.js";
 import { startWeb } from "../server/api/web.js";
 import { makeLog } from "../server/log.js";
 
@@ -52,15 +43,17 @@ export async function serve(
   const web = await startWeb({
     rateLimit: 0,
     trustProxy: [],
+    baseUrl: "https://api.example.org",
     log: makeLog("web", "warn", (line) => logged.push(line)),
     port: 0,
     host: "127.0.0.1",
     ...options,
   });
   t.teardown(web.close);
+  const parsed = answersHeldAgainst(documentOf(options));
   async function ask<Body>(path: string, asked?: Asked) {
     const answer = await exchange(web.port, path, asked);
-    const body = bodyOf(path, answer, asked?.method ?? "GET") as Body;
+    const body = parsed(path, answer, asked?.method ?? "GET") as Body;
     return { ...answer, body };
   }
   return { port: web.port, ask, logged, close: web.close };
@@ -87,54 +80,86 @@ function exchange(port: number, path: string, asked: Asked = {}) {
   });
 }
 
-const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-const ajv = new Ajv2020({
-  allErrors: true,
-  formats: { "date-time": instant, date: /^\d{4}-\d\d-\d\d$/ },
-});
-const isProblem = ajv.compile(problem);
-const routes: [RegExp, ValidateFunction][] = [
-  [/^\/v1\/status$/, ajv.compile(statusResponse)],
-  [/^\/v1\/(exchanges|targets)\/[^/]+$/, ajv.compile(exchangeResponse)],
-  [/^\/v1\/regions$/, ajv.compile(regionsResponse)],
-  [/^\/v1\/thresholds$/, ajv.compile(thresholdsResponse)],
-  [/^\/v1\/incidents$/, ajv.compile(incidentsResponse)],
-  [/^\/v1\/incidents\/[^/]+$/, ajv.compile(incidentDetailResponse)],
-  [/^\/healthz$/, ajv.compile(healthResponse)],
-  [/^\/readyz$/, ajv.compile({ type: "object", required: ["ready"] })],
-];
-
-/** The parsed body, or null where there is none to have. */
-function bodyOf(
-  path: string,
-  { status, headers, text }: Omit<Answer<unknown>, "body">,
-  method: string,
-): unknown {
-  if (method === "HEAD" || status === 204 || status === 304) {
-    if (text !== "") throw new Error(`${method} ${path}: expected no body`);
-    return null;
-  }
-  const type = headers["content-type"]?.split(";")[0] ?? "none";
-  const isReadiness = path.startsWith("/readyz") && status === 503;
-  const expected =
-    status === 200 || isReadiness
-      ? "application/json"
-      : "application/problem+json";
-  if (type !== expected)
-    throw new Error(`${path}: ${status} came as ${type}, not as ${expected}`);
-  const body: unknown = JSON.parse(text);
-  const check = type === "application/json" ? schemaOf(path) : isProblem;
-  if (!check(body))
-    throw new Error(
-      `${path}: ${status} does not fit its schema: ${ajv.errorsText(check.errors)}\n${text.slice(0, 2000)}`,
-    );
-  return body;
+/** The description of the API that an app with these options gives of itself. */
+export function documentOf({
+  registry,
+  baseUrl = "https://api.example.org",
+}: Partial<AppOptions> & Pick<AppOptions, "registry">): OpenAPIObject {
+  return openapiDocument(operations(registry), baseUrl, new Date());
 }
 
-/** Express is as lenient: a path matches in any case, and with a slash at its end. */
-function schemaOf(path: string): ValidateFunction {
+/** The path of the document that such a request is of; null where it describes none. */
+export function describedPath(
+  document: OpenAPIObject,
+  path: string,
+): string | null {
+  // Express is as lenient: a path matches in any case, and with a slash at its end
   const plain = path.replace(/\?.*$/s, "").replace(/\/$/, "").toLowerCase();
-  const route = routes.find(([pattern]) => pattern.test(plain));
-  if (!route) throw new Error(`${path}: nobody knows what this is to answer`);
-  return route[1];
+  const matches = Object.keys(document.paths!).filter((template) =>
+    new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(plain),
+  );
+  return matches[0] ?? null;
+}
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Holds an answer against the document: its status, its type, and its body. */
+export function answersHeldAgainst(document: OpenAPIObject) {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    // the document as a whole is no schema
+    strictSchema: false,
+    formats: { "date-time": instant, date: /^\d{4}-\d\d-\d\d$/ },
+  });
+  ajv.addSchema(document, "openapi.json");
+  const isProblem = checkOf("/components/schemas/Problem");
+  const checks = new Map<string, ValidateFunction>();
+
+  function checkOf(pointer: string): ValidateFunction {
+    return ajv.compile({ $ref: `openapi.json#${pointer}` });
+  }
+
+  function checkOfAnswer(path: string, type: string): ValidateFunction {
+    const template = describedPath(document, path);
+    const response = document.paths![template ?? ""]?.get?.responses?.[
+      "200"
+    ] as ResponseObject | undefined;
+    if (!template || !response?.content?.[type])
+      throw new Error(`${path}: a 200 of ${type} is not described`);
+    const pointer = ["paths", template, "get", "responses", "200", "content"]
+      .concat(type, "schema")
+      .map((part) => `/${encodeURIComponent(escaped(part))}`)
+      .join("");
+    const check = checks.get(pointer) ?? checkOf(pointer);
+    checks.set(pointer, check);
+    return check;
+  }
+
+  return function parsed(
+    path: string,
+    { status, headers, text }: Omit<Answer<unknown>, "body">,
+    method: string,
+  ): unknown {
+    if (method === "HEAD" || status === 204 || status === 304) {
+      if (text !== "") throw new Error(`${method} ${path}: expected no body`);
+      return null;
+    }
+    const type = headers["content-type"]?.split(";")[0] ?? "none";
+    // outside of the API, and said in another form when it is not ready
+    if (/^\/readyz/i.test(path)) return JSON.parse(text);
+    if (status !== 200 && type !== "application/problem+json")
+      throw new Error(`${path}: ${status} came as ${type}, not as a problem`);
+    const body: unknown = JSON.parse(text);
+    const check = status === 200 ? checkOfAnswer(path, type) : isProblem;
+    if (!check(body))
+      throw new Error(
+        `${path}: ${status} does not fit its schema: ${ajv.errorsText(check.errors)}\n${text.slice(0, 2000)}`,
+      );
+    return body;
+  };
+}
+
+/** As JSON pointers write it. */
+function escaped(part: string): string {
+  return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -8,12 +8,18 @@ import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
 import { categories, type Registry } from "../registry.js";
+import { detectionRoute } from "./detection.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
+import { notifyRoute } from "./notify.js";
+import { openapiRoute } from "./openapi.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
 import { readiness } from "../readiness.js";
 import { singleFlight } from "../single-flight.js";
 import { regionsRoute } from "./regions.js";
+import { reliabilityRoute } from "./reliability.js";
+import type { healthResponse } from "./schemas/service.js";
+import type { TypeOf } from "./schemas/shapes.js";
 import { makeSnapshots } from "./snapshot.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
@@ -22,6 +28,8 @@ import { venueRoute } from "./venue.js";
 export interface AppOptions {
   pool: Pool;
   registry: Registry;
+  /** Public address of the API, without a slash at the end. */
+  baseUrl: string;
   /** Requests a minute per client address; 0: no limit. */
   rateLimit: number;
   trustProxy: readonly string[];
@@ -32,8 +40,9 @@ export interface AppOptions {
 export function makeApp(options: AppOptions): Express {
   const { pool, registry, log } = options;
   const snapshots = makeSnapshots(pool, keptBodies(registry));
-  // apart, since anybody can name endlessly many pages, and none of them may drive a venue's body out
+  // apart, since anybody can name many pages and windows, and none of them may drive a venue's body out
   const incidents = makeSnapshots(pool, 100);
+  const windows = makeSnapshots(pool, 100);
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", "strong");
@@ -43,8 +52,10 @@ export function makeApp(options: AppOptions): Express {
   app.use(publicHeaders);
   app.use(onlyReading);
   app.get("/healthz", noStore, (_request, response) => {
-    response.json(healthBody("web"));
+    const health: TypeOf<typeof healthResponse> = healthBody("web");
+    response.json(health);
   });
+  app.get("/openapi.json", openapiRoute(registry, options.baseUrl));
   const ready = singleFlight(() => readiness(pool));
   app.get("/readyz", noStore, async (_request, response) => {
     const state = await readinessOf(ready, log);
@@ -59,6 +70,9 @@ export function makeApp(options: AppOptions): Express {
   );
   app.get("/v1/regions", regionsRoute(snapshots));
   app.get("/v1/thresholds", thresholdsRoute(registry));
+  app.get("/v1/reliability", reliabilityRoute(windows));
+  app.get("/v1/detection", detectionRoute(windows));
+  app.get("/v1/notify", notifyRoute(snapshots));
   app.get("/v1/incidents", incidentsRoute(registry, incidents));
   app.get("/v1/incidents/:slug", incidentRoute(incidents));
   app.use(notFound);
@@ -66,9 +80,9 @@ export function makeApp(options: AppOptions): Express {
   return app;
 }
 
-/** A board for each category and for all, every venue in both ranges from every region, and the regions. */
+/** A board for each category and for all, every venue in both ranges from every region, the regions, and the alerts. */
 function keptBodies({ venues, regions }: Registry): number {
-  return categories.length + 1 + venues.length * regions.length * 2 + 1;
+  return categories.length + 1 + venues.length * regions.length * 2 + 2;
 }
 
 /** Anybody may read from any page; nothing here is ever to be sniffed, framed or scripted. */

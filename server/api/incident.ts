@@ -3,11 +3,14 @@ import { answerJson, longCache } from "./answer.js";
 import { Problem, shortened } from "./problem.js";
 import type { Snapshots } from "./snapshot.js";
 
+/** Open ones are news, closed ones do not change. */
+export const incidentCache = { open: "public, max-age=5", closed: longCache };
+
 /** The shape of every slug that the engine gives. */
-const slugPattern =
+export const slugPattern =
   /^[a-z0-9]+(-[a-z0-9]+)*-\d{4}-\d\d-\d\d-(rest|ws)-(degraded|outage)(-\d{1,9})?$/;
 
-/** `/v1/incidents/{slug}`: one incident with its evidence. Open ones are news, closed ones do not change. */
+/** `/v1/incidents/{slug}`: one incident with its evidence. */
 export function incidentRoute(
   snapshots: Snapshots,
 ): RequestHandler<{ slug: string }> {
@@ -20,7 +23,7 @@ export function incidentRoute(
         404,
         `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`,
       );
-    const cache = incident.closed ? longCache : "public, max-age=5";
+    const cache = incidentCache[incident.closed ? "closed" : "open"];
     answerJson(response, incident, cache);
   };
 }

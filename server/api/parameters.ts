@@ -78,7 +78,12 @@ export function integer<Fallback extends number | null>(
 /** An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. */
 export function instant(description: string): Parameter<string | null> {
   return {
-    schema: { type: "string", format: "date-time", pattern: instantPattern },
+    schema: {
+      type: "string",
+      format: "date-time",
+      pattern: instantPattern,
+      examples: ["2026-01-31T12:00:00Z"],
+    },
     description,
     read: (text) => (isOnCalendar(text) ? text : undefined),
     expected: instantExpected,

@@ -1,13 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import type { Log } from "../log.js";
+import type { problem } from "./schemas/service.js";
+import type { TypeOf } from "./schemas/shapes.js";
 import { stackOf } from "../user-error.js";
 
+type ProblemBody = TypeOf<typeof problem>;
+
 /** One bad parameter: what was expected of it, and what came. */
-export interface BadParameter {
-  parameter: string;
-  message: string;
-}
+export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
 
 /** An answer that is not 200, as RFC 9457 writes it. Thrown by handlers, answered in one place. */
 export class Problem extends Error {
@@ -90,7 +91,14 @@ export function problemBody(
   errors?: BadParameter[],
 ): string {
   const title = STATUS_CODES[status] ?? "Error";
-  return JSON.stringify({ type: "about:blank", title, status, detail, errors });
+  const body: ProblemBody = {
+    type: "about:blank",
+    title,
+    status,
+    detail,
+    errors,
+  };
+  return JSON.stringify(body);
 }
 
 function sendUnavailable(response: Response): void {

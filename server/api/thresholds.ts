@@ -3,10 +3,12 @@ import { publicName, rules } from "../engine/rules.js";
 import { version } from "../package.js";
 import type { Registry } from "../registry.js";
 import { answerJson, longCache } from "./answer.js";
+import type { thresholdsResponse } from "./schemas/service.js";
+import type { TypeOf } from "./schemas/shapes.js";
 
 /** `/v1/thresholds`: the engine's rules and the stall threshold of every stream, as this build has them. No database is asked. */
 export function thresholdsRoute(registry: Registry): RequestHandler {
-  const body = JSON.stringify({
+  const published: TypeOf<typeof thresholdsResponse> = {
     // the rules change with a deployment, and so does this instant
     generatedAt: new Date().toISOString(),
     version,
@@ -26,7 +28,8 @@ export function thresholdsRoute(registry: Registry): RequestHandler {
         distribution: stream.stall.distribution,
       })),
     ),
-  });
+  };
+  const body = JSON.stringify(published);
   return (_request, response) => {
     answerJson(response, { body }, longCache);
   };

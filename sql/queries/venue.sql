@@ -280,23 +280,11 @@ select
         'source', v.official_kind, 'page', v.official_page, 'observed', false, 'incidents', json_build_array()
       ),
       'detection', api.detection(r.incidents, 90),
-      'summary', json_build_object(
-        'days', 90,
-        'measuredDays', r.measured_days,
-        'measuredMinutes', r.measured_minutes,
-        'downMinutes', r.down_minutes,
-        'degradedMinutes', r.degraded_minutes,
-        'uptimePct', r.uptime_pct,
-        'typicalP50Ms', r.typical_p50_ms,
-        'typicalP95Ms', r.typical_p95_ms,
-        'incidents', r.incidents,
-        'outages', r.outages,
-        'meanIncidentSeconds', r.mean_seconds,
-        'longestIncidentSeconds', r.longest_seconds
-      )
+      'summary', r.body
     )
     from points p, endpoints e, streams s, compared g, days d, recent i,
-      api.reliability(90, (select venue_id from chosen)) r
+      api.reliability(90, array(select venue_id from chosen)) r
     left join api.typical(7, (select venue_id from chosen)) t using (venue_id)
+    where r.venue_id is not null
   )::text as body
 from snapshot w, chosen v

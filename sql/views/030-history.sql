@@ -77,21 +77,6 @@ begin atomic
   group by r.venue_id;
 end;
 
--- And when it takes long? The median of the 95th percentiles of hours: those are exact over some hundreds of samples,
--- where a minute has about twelve, of which the 95th percentile is nearly the slowest.
-create function api.typical_p95(window_days integer, only_venue smallint default null)
-returns table (venue_id smallint, p95_ms integer)
-language sql stable
-begin atomic
-  select c.venue_id, api.whole_ms(percentile_cont(0.5) within group (order by h.p95_us))
-  from sample_hour h
-  join component c using (component_id)
-  cross join api.clock k
-  where h.component_id = any (array(select api.rest_of(only_venue)))
-    and h.hour >= ((k.today - window_days + 1)::timestamp at time zone 'UTC')
-  group by c.venue_id;
-end;
-
 -- The same over a set of venues at once: medians do not add up, counts do.
 create function api.typical_of(venue_ids smallint[], window_days integer) returns integer
 language sql stable
@@ -113,21 +98,95 @@ begin atomic
   select min(r.p50_ms) filter (where r.upto * 2 >= r.total) from ranked r;
 end;
 
--- How reliable was each venue over a window? One computation for every place that shows it.
-create function api.reliability(window_days integer, only_venue smallint default null)
+-- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of hours, which are
+-- over some hundreds of samples, where a minute has about twelve. Both of the same hours, so the one is never above the
+-- other. By venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
+--
+-- By counting milliseconds instead of sorting hours: 0.4 million of them are read once, and sorted not at all.
+create function api.typical_hours(window_days integer, venue_ids smallint[])
+returns table (venue_id smallint, p50_ms integer, p95_ms integer)
+language sql stable
+begin atomic
+  with hours as (
+    select c.venue_id, api.whole_ms(h.p50_us) as p50_ms, api.whole_ms(h.p95_us) as p95_ms
+    from sample_hour h
+    join component c using (component_id)
+    cross join api.clock k
+    -- as an array, so that the index is entered by the component; joined, all components of the days would be read
+    where h.component_id = any (
+        array(select r.component_id from component r where r.kind = 'rest' and r.venue_id = any (venue_ids))
+      )
+      and h.hour >= ((k.today - window_days + 1)::timestamp at time zone 'UTC')
+      and h.p50_us is not null
+  ),
+  counts as (
+    select
+      h.venue_id,
+      grouping(h.p50_ms) = 0 as is_p50,
+      coalesce(h.p50_ms, h.p95_ms) as ms,
+      count(*) as hours
+    from hours h
+    group by grouping sets ((h.venue_id, h.p50_ms), (h.venue_id, h.p95_ms), (h.p50_ms), (h.p95_ms))
+  ),
+  ranked as (
+    select
+      c.venue_id,
+      c.is_p50,
+      c.ms,
+      sum(c.hours) over (partition by c.venue_id, c.is_p50 order by c.ms) as upto,
+      sum(c.hours) over (partition by c.venue_id, c.is_p50) as total
+    from counts c
+  )
+  select
+    r.venue_id,
+    min(r.ms) filter (where r.is_p50 and r.upto * 2 >= r.total),
+    min(r.ms) filter (where not r.is_p50 and r.upto * 2 >= r.total)
+  from ranked r
+  group by r.venue_id;
+end;
+
+-- How many incidents started in the days of a window, and how long did they last? By venue, and in the row without one of
+-- all of them. No row for a venue without any.
+create function api.incident_counts(window_days integer, venue_ids smallint[])
 returns table (
-  venue_id         smallint,
-  measured_days    integer,
-  measured_minutes bigint,
-  down_minutes     bigint,
-  degraded_minutes bigint,
-  uptime_pct       numeric,
-  typical_p50_ms   integer,
-  typical_p95_ms   integer,
-  incidents        bigint,
-  outages          bigint,
-  longest_seconds  integer,
-  mean_seconds     integer
+  venue_id        smallint,
+  incidents       bigint,
+  outages         bigint,
+  open_incidents  bigint,
+  mean_seconds    integer,
+  longest_seconds integer
+)
+language sql stable
+begin atomic
+  select
+    c.venue_id,
+    count(*),
+    count(*) filter (where i.peak_severity = 'outage'),
+    count(*) filter (where i.closed_at is null),
+    avg(extract(epoch from i.closed_at - i.started_at))::int,
+    max(extract(epoch from i.closed_at - i.started_at))::int
+  from incident i
+  join component c using (component_id)
+  cross join api.clock k
+  where i.retracted_at is null
+    -- the same days as those of the minutes: what one column of a row counts, all of them count
+    and i.started_at >= ((k.today - window_days + 1)::timestamp at time zone 'UTC')
+    and c.venue_id = any (venue_ids)
+  group by grouping sets ((c.venue_id), ());
+end;
+
+-- How reliable was each of these venues over a window, and, in the row without a venue, all of them together? One
+-- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears. The row of
+-- all is there for no venue too.
+create function api.reliability(window_days integer, venue_ids smallint[])
+returns table (
+  venue_id       smallint,
+  down_minutes   bigint,
+  uptime_pct     numeric,
+  typical_p50_ms integer,
+  typical_p95_ms integer,
+  incidents      bigint,
+  body           json
 )
 language sql stable
 begin atomic
@@ -138,39 +197,38 @@ begin atomic
       coalesce(sum(d.measured_minutes), 0) as measured_minutes,
       coalesce(sum(d.down_minutes), 0) as down_minutes,
       coalesce(sum(d.degraded_minutes), 0) as degraded_minutes
-    from api.days(window_days, only_venue) d
-    group by d.venue_id
-  ),
-  incidents as (
-    select
-      c.venue_id,
-      count(*) as incidents,
-      count(*) filter (where i.peak_severity = 'outage') as outages,
-      max(extract(epoch from i.closed_at - i.started_at))::int as longest_seconds,
-      avg(extract(epoch from i.closed_at - i.started_at))::int as mean_seconds
-    from incident i
-    join component c using (component_id)
-    cross join api.clock k
-    where i.retracted_at is null
-      and i.started_at > k.generated_at - window_days * interval '1 day'
-      and (only_venue is null or c.venue_id = only_venue)
-    group by c.venue_id
+    from api.days(window_days) d
+    where d.venue_id = any (venue_ids)
+    group by grouping sets ((d.venue_id), ())
   )
   select
     u.venue_id,
-    u.measured_days,
-    u.measured_minutes,
     u.down_minutes,
-    u.degraded_minutes,
     api.uptime_pct(u.measured_minutes, u.down_minutes),
-    t.p50_ms,
-    l.p95_ms,
+    h.p50_ms,
+    h.p95_ms,
     coalesce(i.incidents, 0),
-    coalesce(i.outages, 0),
-    i.longest_seconds,
-    i.mean_seconds
+    json_build_object(
+      'id', v.venue,
+      'name', v.name,
+      'category', v.category,
+      'days', window_days,
+      'measuredDays', u.measured_days,
+      'measuredMinutes', u.measured_minutes,
+      'downMinutes', u.down_minutes,
+      'degradedMinutes', u.degraded_minutes,
+      'uptimePct', api.uptime_pct(u.measured_minutes, u.down_minutes),
+      'typicalP50Ms', h.p50_ms,
+      'typicalP95Ms', h.p95_ms,
+      'incidents', coalesce(i.incidents, 0),
+      'outages', coalesce(i.outages, 0),
+      'openIncidents', coalesce(i.open_incidents, 0),
+      'meanIncidentSeconds', i.mean_seconds,
+      'longestIncidentSeconds', i.longest_seconds
+    )
   from uptime u
-  left join api.typical(window_days, only_venue) t using (venue_id)
-  left join api.typical_p95(window_days, only_venue) l using (venue_id)
-  left join incidents i using (venue_id);
+  left join venue v using (venue_id)
+  -- no venue is 0, so that the row of all finds its own
+  left join api.typical_hours(window_days, venue_ids) h on coalesce(h.venue_id, 0) = coalesce(u.venue_id, 0)
+  left join api.incident_counts(window_days, venue_ids) i on coalesce(i.venue_id, 0) = coalesce(u.venue_id, 0);
 end;

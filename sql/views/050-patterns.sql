@@ -22,7 +22,7 @@ begin atomic
       extract(hour from i.started_at at time zone 'UTC')::int as hour
     from api.incident i
     cross join api.clock k
-    where i.venue_id = of_venue and i.started_at > k.generated_at - window_days * interval '1 day'
+    where i.venue_id = of_venue and i.started_at >= ((k.today - window_days + 1)::timestamp at time zone 'UTC')
   ),
   patterns as (
     select

@@ -1,35 +1,58 @@
-import type { SchemaObject } from "openapi3-ts/oas31";
 import { faults } from "../../sample.js";
 import {
+  counts,
+  eitherOf,
   flag,
   generatedAt,
   instant,
   integer,
   list,
+  named,
+  nothing,
   object,
+  officialPage,
+  officialSource,
   oneOf,
   orNull,
+  probeVersion,
+  quote,
+  regionId,
   severity,
+  slug,
   state,
+  symbol,
   text,
+  venueId,
+  venueName,
+  withOptional,
 } from "./shapes.js";
 
 export const component = text(
   "rest:<name> or ws:<name>; ws:conn is the socket that the streams share.",
+  "rest:ticker",
 );
 const kind = oneOf(["rest", "ws"], "Kind of the component.");
-export const fault = oneOf(
-  faults,
-  "Why a sample is bad. blocked: 403, 451 and kin; limited: 429 or 418; stall: a stream that is silent on a living socket.",
+export const componentLabel = text("What it is, in words.", "Ticker");
+export const target = text(
+  "The address that is measured.",
+  "https://api.kraken.com/0/public/Ticker?pair=XBTUSD",
 );
+export const fault = named(
+  "Fault",
+  oneOf(
+    faults,
+    "Why a sample is bad. blocked: 403, 451 and kin; limited: 429 or 418; stall: a stream that is silent on a living socket.",
+  ),
+);
+const badSamples = counts(faults, "How many bad samples of each fault.");
 
-export const incident = object("An incident, the same object everywhere.", {
+const incidentObject = object("An incident, the same object everywhere.", {
   id: integer("Number of the incident; breaks ties between cursors.", 1),
-  slug: text("Permanent name, given at opening."),
-  venue: text("Registry id of the venue."),
+  slug,
+  venue: venueId,
   component,
   kind,
-  label: text("What the component is, in words."),
+  label: componentLabel,
   severity: { ...severity, description: "Severity now, or at the end." },
   peakSeverity: { ...severity, description: "The worst that it reached." },
   status: oneOf(["open", "closed"], "A closed incident no longer changes."),
@@ -56,35 +79,34 @@ export const incident = object("An incident, the same object everywhere.", {
   ),
   quorum: integer("How many regions had to agree at the opening.", 1),
   reporting: integer("How many regions reported the component then.", 1),
-  regions: list("The regions that agreed at the opening.", text("Region id.")),
-  official: {
-    type: "null",
-    description: "The venue's own notice beside it. None is read yet.",
-  },
+  regions: list("The regions that agreed at the opening.", regionId),
+  official: nothing("The venue's own notice beside it. None is read yet."),
 });
+export const incident = named("Incident", incidentObject);
 
-export const detection = object(
+const detectionObject = object(
   "How our incidents compare with the venue's own notices. No notices are read yet: what would need one is null.",
   {
     days: integer("Length of the window.", 1),
     observed: flag("Whether the venue's notices could be read."),
     ours: integer("Incidents of ours in the window."),
-    theirs: { type: "null", description: "Notices of the venue." },
-    paired: { type: "null", description: "Ours with a notice within 6 hours." },
-    oursOnly: { type: "null", description: "Ours without one." },
-    theirsOnly: { type: "null", description: "Notices without one of ours." },
-    subjectMatched: flag(
-      "Always false: nothing tests that a notice describes the same fault.",
-    ),
-    aheadUncorrelated: {
-      type: "null",
-      description: "Seconds by which we were earlier.",
+    theirs: nothing("Notices of the venue."),
+    paired: nothing("Ours with a notice within 6 hours before or after."),
+    oursOnly: nothing("Ours without one."),
+    theirsOnly: nothing("Notices without one of ours."),
+    subjectMatched: {
+      ...flag(
+        "Always false: nothing tests that a notice describes the same fault.",
+      ),
+      const: false,
     },
+    aheadUncorrelated: nothing("Seconds by which we were earlier."),
   },
 );
+export const detection = named("Detection", detectionObject);
 
 const vote = object("One region's vote.", {
-  region: text("Region id."),
+  region: regionId,
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window."),
   bad: integer("Those among them that failed."),
@@ -92,12 +114,7 @@ const vote = object("One region's vote.", {
     "Good ones that were slow against the typical latency; 0 where there is none to compare with.",
   ),
   badRun: integer("Failed or slow ones in a row, up to the newest."),
-  faults: {
-    type: "object",
-    description: "How many bad samples of each fault.",
-    propertyNames: { enum: [...faults] },
-    additionalProperties: { type: "integer", minimum: 1 },
-  },
+  faults: badSamples,
   p50Ms: orNull(
     integer(
       "Median latency of the good samples; null where there is none, and of streams.",
@@ -110,10 +127,10 @@ const vote = object("One region's vote.", {
   ),
   newestAt: instant("Slot of the newest sample."),
   ageMs: integer("How old that was."),
-  probeVersion: orNull(text("Build of the probe.")),
+  probeVersion,
 });
 
-const votes = object("The votes behind a decision.", {
+const votesObject = object("The votes behind a decision.", {
   at: instant("The tick that decided."),
   state: { ...state, description: "What the quorum said." },
   quorum: integer("How many votes were needed.", 1),
@@ -121,38 +138,39 @@ const votes = object("The votes behind a decision.", {
   confirming: integer(
     "How many of the votes are bad with a run long enough for an opening.",
   ),
-  votes: list("Regions that had a vote.", vote),
+  votes: list("Regions that had a vote.", named("Vote", vote)),
   notCounted: list(
     "Regions without a vote.",
     object("One of them.", {
-      region: text("Region id."),
-      reason: text("Why it was not counted: silent, too old, or impaired."),
+      region: regionId,
+      reason: text(
+        "Why it was not counted: silent, too old, or impaired.",
+        "silent",
+      ),
       newestAt: orNull(instant("Slot of its newest sample, if any.")),
     }),
   ),
 });
 
-const evidence: SchemaObject = {
-  type: "object",
-  description:
+const votes = named("Votes", votesObject);
+
+const evidence = withOptional(
+  object(
     "Who voted what and on which samples, at the opening, the escalation and the closing.",
-  properties: {
-    opening: votes,
+    { opening: votes },
+  ),
+  {
     escalation: votes,
-    closing: {
-      description: "The votes, or why there were none.",
-      anyOf: [
-        votes,
-        object("A component that is no longer watched.", {
-          at: instant("The tick that closed it."),
-          reason: text("Why."),
-        }),
-      ],
-    },
+    closing: eitherOf(
+      "The votes, or why there were none.",
+      votes,
+      object("A component that is no longer watched.", {
+        at: instant("The tick that closed it."),
+        reason: text("Why.", "no longer watched"),
+      }),
+    ),
   },
-  required: ["opening"],
-  additionalProperties: false,
-};
+);
 
 const errors = object(
   "What went wrong, by the minutes that the incident touches.",
@@ -170,21 +188,16 @@ const errors = object(
     regions: list(
       "By region; one that was silent has no samples. Empty when no minute is kept any more.",
       object("One region.", {
-        region: text("Region id."),
+        region: regionId,
         samples: integer("Samples taken."),
         bad: integer("Bad ones among them."),
-        faults: {
-          type: "object",
-          description: "How many bad samples of each fault.",
-          propertyNames: { enum: [...faults] },
-          additionalProperties: { type: "integer", minimum: 1 },
-        },
+        faults: badSamples,
       }),
     ),
   },
 );
 
-function measuredLatency(description: string): SchemaObject {
+function measuredLatency(description: string) {
   return object(description, {
     from: instant("Start."),
     to: instant("End."),
@@ -210,7 +223,7 @@ const latency = object(
       ["component", "venue-rest"],
       "A stream has no latency of its own: then it is the venue's REST.",
     ),
-    label: text("The same in words."),
+    label: text("The same in words.", "Latency of this endpoint"),
     bucketMs: integer(
       "Width of the buckets: a minute, or an hour where the incident lasted longer than a day.",
       1,
@@ -220,7 +233,7 @@ const latency = object(
     regions: list(
       "By region, since a region that saw nothing dilutes the others.",
       object("One region.", {
-        region: text("Region id."),
+        region: regionId,
         beforeP50Ms: orNull(integer("Before, null where not measured.")),
         p50Ms: orNull(integer("During.")),
         p95Ms: orNull(integer("During.")),
@@ -230,48 +243,63 @@ const latency = object(
   },
 );
 
-export const incidentsResponse = object("History of incidents, newest first.", {
-  generatedAt,
-  incidents: list("A page; one shorter than the limit is the last.", incident),
-});
+export const incidentsResponse = named(
+  "IncidentsResponse",
+  object("History of incidents, newest first.", {
+    generatedAt,
+    incidents: list(
+      "A page; one shorter than the limit is the last.",
+      incident,
+    ),
+  }),
+);
 
-export const incidentDetailResponse = object("One incident.", {
-  generatedAt,
-  incident,
-  venue: object("The venue.", {
-    id: text("Registry id."),
-    name: text("Name."),
-    symbol: orNull(text("Instrument probed, in the venue's notation.")),
-    quote: orNull(text("Currency of its price.")),
-  }),
-  component: object("The component.", {
-    id: { ...component, pattern: "^(rest|ws):[a-z]+$" },
-    kind,
-    label: text("What it is, in words."),
-    target: orNull(text("The address that is measured.")),
-  }),
-  events: list(
-    "Timeline, from the incident's own columns.",
-    object("One event.", {
-      kind: oneOf(
-        ["started", "opened", "escalated", "last-bad", "closed"],
-        "What happened. last-bad: a quorum saw it for the last time; the recovery hold followed.",
-      ),
-      at: instant("When."),
-      severity: orNull({ ...severity, description: "Severity from then on." }),
-    }),
-  ),
-  evidence,
-  errors,
-  latency: orNull(latency),
-  detection,
-  official: object("The venue's own channel.", {
-    source: orNull(text("Kind of feed.")),
-    page: orNull(text("Page for people.")),
-    observed: flag("Whether it could be read in the window."),
-  }),
-  related: list(
-    "Newest first, the nearest ten of each: others of the venue that started within six hours of it or were under way when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component tell which is which.",
+export const incidentDetailResponse = named(
+  "IncidentDetailResponse",
+  object("One incident.", {
+    generatedAt,
     incident,
-  ),
-});
+    venue: object("The venue.", {
+      id: venueId,
+      name: venueName,
+      symbol,
+      quote,
+    }),
+    component: object("The component.", {
+      id: { ...component, pattern: "^(rest|ws):[a-z]+$" },
+      kind,
+      label: componentLabel,
+      target: orNull(target),
+    }),
+    events: list(
+      "Timeline, from the incident's own columns.",
+      named(
+        "IncidentEvent",
+        object("One event.", {
+          kind: oneOf(
+            ["started", "opened", "escalated", "last-bad", "closed"],
+            "What happened. last-bad: a quorum saw it for the last time; the recovery hold followed.",
+          ),
+          at: instant("When."),
+          severity: orNull({
+            ...severity,
+            description: "Severity from then on.",
+          }),
+        }),
+      ),
+    ),
+    evidence,
+    errors: named("ErrorBreakdown", errors),
+    latency: orNull(named("IncidentLatency", latency)),
+    detection,
+    official: object("The venue's own channel.", {
+      source: officialSource,
+      page: officialPage,
+      observed: flag("Whether it could be read in the window."),
+    }),
+    related: list(
+      "Newest first, the nearest ten of each: others of the venue that started within six hours of it or were under way when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component tell which is which.",
+      incident,
+    ),
+  }),
+);

@@ -1,11 +1,27 @@
 import type { SchemaObject } from "openapi3-ts/oas31";
 
+/** Only the compiler sees it: it carries the type that a schema describes. */
+declare const described: unique symbol;
+
+/** A JSON Schema that knows the type of what it describes. */
+export type Schema<Value = unknown> = SchemaObject & {
+  readonly [described]?: Value;
+};
+
+/** The type that a schema describes. */
+export type TypeOf<Described extends Schema> =
+  Described extends Schema<infer Value> ? Exclude<Value, undefined> : never;
+
+type TypesOf<Properties extends Record<string, Schema>> = {
+  [Name in keyof Properties]: TypeOf<Properties[Name]>;
+};
+
 /** The few forms that all response schemas are made of. Every property is always there; what may be unknown is null. */
 
-export function object(
+export function object<Properties extends Record<string, Schema>>(
   description: string,
-  properties: Record<string, SchemaObject>,
-): SchemaObject {
+  properties: Properties,
+): Schema<TypesOf<Properties>> {
   return {
     type: "object",
     description,
@@ -15,42 +31,127 @@ export function object(
   };
 }
 
-export function list(description: string, items: SchemaObject): SchemaObject {
+/** The schemas that have a name, by it. In the OpenAPI document each stands once, and is referred to wherever it appears. */
+export const namedSchemas = new Map<string, Schema>();
+
+/** Gives a schema a name. Where it is used with another description, the name still means this one. */
+export function named<Described extends Schema>(
+  title: string,
+  schema: Described,
+): Described {
+  if (namedSchemas.has(title))
+    throw new Error(`there are two schemas named ${title}`);
+  const titled = { title, ...schema };
+  namedSchemas.set(title, titled);
+  return titled;
+}
+
+/** Some more properties, which are left out where there is nothing to say. */
+export function withOptional<
+  Required,
+  Properties extends Record<string, Schema>,
+>(
+  schema: Schema<Required>,
+  optional: Properties,
+): Schema<Required & Partial<TypesOf<Properties>>> {
+  const plain: SchemaObject = schema;
+  return { ...plain, properties: { ...plain.properties, ...optional } };
+}
+
+export function eitherOf<One extends Schema, Other extends Schema>(
+  description: string,
+  one: One,
+  other: Other,
+): Schema<TypeOf<One> | TypeOf<Other>> {
+  return { description, anyOf: [one, other] };
+}
+
+export function list<Item extends Schema>(
+  description: string,
+  items: Item,
+): Schema<TypeOf<Item>[]> {
   return { type: "array", description, items };
 }
 
-export function text(description: string): SchemaObject {
-  return { type: "string", description };
+/** How often each of some words occurs; those that do not are left out. */
+export function counts<Word extends string>(
+  words: readonly Word[],
+  description: string,
+): Schema<Partial<Record<Word, number>>> {
+  return {
+    type: "object",
+    description,
+    propertyNames: { enum: [...words] },
+    additionalProperties: { type: "integer", minimum: 1 },
+  };
 }
 
-export function oneOf(
-  words: readonly string[],
+export function text(description: string, example?: string): Schema<string> {
+  return {
+    type: "string",
+    description,
+    ...(example !== undefined && { examples: [example] }),
+  };
+}
+
+export function oneOf<Word extends string>(
+  words: readonly Word[],
   description: string,
-): SchemaObject {
+): Schema<Word> {
   return { type: "string", enum: [...words], description };
 }
 
-export function instant(description: string): SchemaObject {
-  return { type: "string", format: "date-time", description };
+export function instant(description: string): Schema<string> {
+  return {
+    type: "string",
+    format: "date-time",
+    description,
+    examples: ["2026-01-31T12:00:00.000Z"],
+  };
 }
 
-export function day(description: string): SchemaObject {
-  return { type: "string", format: "date", description };
+export function day(description: string): Schema<string> {
+  return {
+    type: "string",
+    format: "date",
+    description,
+    examples: ["2026-01-31"],
+  };
 }
 
-export function integer(description: string, minimum = 0): SchemaObject {
+export function integer(description: string, minimum = 0): Schema<number> {
   return { type: "integer", minimum, description };
 }
 
-export function percent(description: string): SchemaObject {
-  return { type: "number", minimum: 0, maximum: 100, description };
+export function number(description: string): Schema<number> {
+  return { type: "number", minimum: 0, description };
 }
 
-export function flag(description: string): SchemaObject {
+export function percent(description: string): Schema<number> {
+  return {
+    type: "number",
+    minimum: 0,
+    maximum: 100,
+    description,
+    examples: [99.987],
+  };
+}
+
+export function flag(description: string): Schema<boolean> {
   return { type: "boolean", description };
 }
 
-export function orNull(schema: SchemaObject): SchemaObject {
+/** What nobody measures or reads yet. */
+export function nothing(description: string): Schema<null> {
+  return { type: "null", description };
+}
+
+export function orNull<Value>(schema: Schema<Value>): Schema<Value | null> {
+  if (schema.title !== undefined)
+    return {
+      description: schema.description,
+      anyOf: [schema, { type: "null" }],
+    };
   const { description, ...bare } = schema;
   return { description, anyOf: [bare, { type: "null" }] };
 }
@@ -59,16 +160,46 @@ export const generatedAt = instant(
   "The instant that this body shows: the engine's last tick. Bodies of one tick agree with each other.",
 );
 
-export const state = oneOf(
-  ["operational", "degraded", "outage", "unknown"],
-  "As a quorum of the reporting regions confirms it; unknown when there is no evidence.",
+export const state = named(
+  "State",
+  oneOf(
+    ["operational", "degraded", "outage", "unknown"],
+    "As a quorum of the reporting regions confirms it; unknown when there is no evidence.",
+  ),
 );
 
 export const since = instant(
   "The tick that confirmed this state. While the engine is silent or catches up: since when it has been unknown to readers.",
 );
 
-export const severity = oneOf(
-  ["degraded", "outage"],
-  "How bad an incident is.",
+export const severity = named(
+  "Severity",
+  oneOf(["degraded", "outage"], "How bad an incident is."),
 );
+
+/** Names of things, with an example each. */
+
+export const venueId = text("Registry id of the venue.", "kraken");
+export const venueName = text("Name.", "Kraken");
+export const regionId = text("Region id.", "eu-central");
+export const regionName = text("Name.", "Central Europe");
+export const slug = text(
+  "Permanent name of an incident, given at opening.",
+  "kraken-2026-01-31-rest-outage",
+);
+export const symbol = orNull(
+  text(
+    "Instrument probed, in the venue's own notation; null where none is traded.",
+    "BTC/USD",
+  ),
+);
+export const quote = orNull(
+  text("Currency in which the symbol is priced.", "USD"),
+);
+export const officialSource = orNull(
+  text("Kind of feed in which the venue tells of its troubles.", "statuspage"),
+);
+export const officialPage = orNull(
+  text("Page for people.", "https://status.kraken.com"),
+);
+export const probeVersion = orNull(text("Build of the probe.", "0.3.0"));

@@ -6,18 +6,25 @@ import {
   instant,
   integer,
   list,
+  named,
   object,
   oneOf,
   orNull,
   percent,
+  quote,
   since,
   state,
-  text,
+  symbol,
+  venueId,
+  venueName,
 } from "./shapes.js";
 
-const category = oneOf(categories, "Category of the venue.");
+export const category = named(
+  "Category",
+  oneOf(categories, "Category of the venue."),
+);
 
-export const uptimeDay = object(
+const uptimeDayObject = object(
   "One UTC day. Minutes are judged by a majority of the regions that measured them.",
   {
     date: day("The day."),
@@ -38,16 +45,14 @@ export const uptimeDay = object(
   },
 );
 
+export const uptimeDay = named("UptimeDay", uptimeDayObject);
+
 export const venueHead = {
-  id: text("Registry id."),
-  name: text("Name."),
+  id: venueId,
+  name: venueName,
   category,
-  symbol: orNull(
-    text(
-      "Instrument probed, in the venue's own notation; null where none is traded.",
-    ),
-  ),
-  quote: orNull(text("Currency in which the symbol is priced.")),
+  symbol,
+  quote,
 };
 
 const venueStatus = object("One venue on the board.", {
@@ -92,29 +97,35 @@ const categoryCounts = object("One category of the whole board.", {
   activeIncidents: integer("Open incidents in it."),
 });
 
-export const statusResponse = object("The live board.", {
-  generatedAt,
-  summary: object("The rows of this answer as a whole.", {
-    venues: integer("Rows."),
-    regions: integer("Regions that report now: measured, not configured."),
-    probeIntervalMs: integer("Default cadence in each region.", 1),
-    state: {
-      ...state,
-      description:
-        "outage when at least half of the known venues are, degraded when any is degraded or out, unknown when none has evidence.",
-    },
-    uptimePct90d: orNull(percent("Over all measured minutes of all rows.")),
-    medianLatencyMs: orNull(
-      integer(
-        "Median of per-minute REST medians over seven days, over all rows.",
+export const statusResponse = named(
+  "StatusResponse",
+  object("The live board.", {
+    generatedAt,
+    summary: object("The rows of this answer as a whole.", {
+      venues: integer("Rows."),
+      regions: integer("Regions that report now: measured, not configured."),
+      probeIntervalMs: integer("Default cadence in each region.", 1),
+      state: {
+        ...state,
+        description:
+          "outage when at least half of the known venues are, degraded when any is degraded or out, unknown when none has evidence.",
+      },
+      uptimePct90d: orNull(percent("Over all measured minutes of all rows.")),
+      medianLatencyMs: orNull(
+        integer(
+          "Median of per-minute REST medians over seven days, over all rows.",
+        ),
       ),
+      activeIncidents: integer("Open incidents of the rows."),
+      categories: list(
+        "All categories, whatever the filter.",
+        named("CategoryCounts", categoryCounts),
+      ),
+    }),
+    venues: list("In the registry's order.", named("VenueStatus", venueStatus)),
+    incidents: list(
+      "Open ones, and those closed within the last day; newest first.",
+      incident,
     ),
-    activeIncidents: integer("Open incidents of the rows."),
-    categories: list("All categories, whatever the filter.", categoryCounts),
   }),
-  venues: list("In the registry's order.", venueStatus),
-  incidents: list(
-    "Open ones, and those closed within the last day; newest first.",
-    incident,
-  ),
-});
+);

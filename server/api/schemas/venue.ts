@@ -1,16 +1,32 @@
-import { component, detection, fault, incident } from "./incident.js";
+import {
+  component,
+  componentLabel,
+  detection,
+  fault,
+  incident,
+  target,
+} from "./incident.js";
+import { reliabilityVenue } from "./reliability.js";
 import {
   flag,
   generatedAt,
   instant,
   integer,
   list,
+  named,
+  nothing,
+  number,
   object,
+  officialPage,
+  officialSource,
   oneOf,
   orNull,
   percent,
+  regionId,
+  regionName,
   severity,
   since,
+  slug,
   state,
   text,
 } from "./shapes.js";
@@ -39,10 +55,10 @@ const latencyPoint = object(
 );
 
 const measuredComponent = {
-  component: text("rest:<name> or ws:<name>."),
-  name: text("The part after the colon."),
-  label: text("What it is, in words."),
-  target: orNull(text("The address that is measured.")),
+  component,
+  name: text("The part after the colon.", "ticker"),
+  label: componentLabel,
+  target,
   cadenceMs: integer("How often it is measured from each region.", 1),
   state: { ...state, description: "By quorum over all regions." },
   since,
@@ -74,22 +90,21 @@ const endpoint = object("One REST endpoint, seen from the selected region.", {
   ),
 });
 
-export const streamStatus = object(
+const streamStatus = object(
   "One stream, or ws:conn, seen from the selected region.",
   {
     ...measuredComponent,
-    messagesPerMinute: orNull({
-      type: "number",
-      minimum: 0,
-      description:
-        "Data frames, mean over the measured slots; null on ws:conn.",
-    }),
+    messagesPerMinute: orNull(
+      number("Data frames, mean over the measured slots; null on ws:conn."),
+    ),
     longestQuietMs: orNull(integer("The longest silence in the range.")),
-    eventAgeMs: orNull({
-      type: "integer",
-      description:
+    eventAgeMs: orNull(
+      integer(
         "Age of the newest event by the venue's own clock, which may be ahead of ours.",
-    }),
+        // a clock that is ahead by more than a year is none
+        -31_536_000_000,
+      ),
+    ),
     stallAfterMs: orNull(integer("Silence beyond this is a stall.", 1)),
     ...newest,
   },
@@ -98,8 +113,8 @@ export const streamStatus = object(
 const regionComparison = object(
   "The venue as one region sees it, over the range.",
   {
-    region: text("Region id."),
-    name: text("Name."),
+    region: regionId,
+    name: regionName,
     reporting: flag("Whether it reports this venue now."),
     impaired: flag(
       "Whether it has trouble of its own, and so no vote; /v1/regions says more.",
@@ -115,24 +130,6 @@ const regionComparison = object(
     ),
     p95Ms: orNull(integer("The same of the 95th percentiles.")),
     newestAt: orNull(instant("Slot of the newest sample.")),
-  },
-);
-
-export const reliabilitySummary = object(
-  "How reliable the venue was over the window.",
-  {
-    days: integer("Length of the window.", 1),
-    measuredDays: integer("Days with any measurement."),
-    measuredMinutes: integer("Minutes with any measurement."),
-    downMinutes: integer("Of them, down."),
-    degradedMinutes: integer("Of them, degraded."),
-    uptimePct: orNull(percent("Null when nothing was measured.")),
-    typicalP50Ms: orNull(integer("Median of per-minute REST medians.")),
-    typicalP95Ms: orNull(integer("Median of per-hour REST 95th percentiles.")),
-    incidents: integer("Incidents that started in the window."),
-    outages: integer("Of them, those that reached outage."),
-    meanIncidentSeconds: orNull(integer("Mean length of the closed ones.")),
-    longestIncidentSeconds: orNull(integer("The longest closed one.")),
   },
 );
 
@@ -175,51 +172,76 @@ const incidentPattern = object(
     incidents: list(
       "All of them, newest first.",
       object("A link.", {
-        slug: text("Slug."),
-        path: text("Where it is: /v1/incidents/{slug}."),
+        slug,
+        path: text(
+          "Where it is: /v1/incidents/{slug}.",
+          "/v1/incidents/kraken-2026-01-31-rest-outage",
+        ),
         startedAt: instant("When it started."),
       }),
     ),
   },
 );
 
-export const exchangeResponse = object("One venue in detail.", {
-  generatedAt,
-  exchange: object("The venue.", venueHead),
-  state,
-  since,
-  uptimePct90d: orNull(percent("All regions combined.")),
-  typicalMs: orNull(integer("As on the board.")),
-  days: {
-    ...list("The ninety days, oldest first.", uptimeDay),
-    minItems: 90,
-    maxItems: 90,
-  },
-  latency: object("REST latency seen from the selected region.", {
-    range: oneOf(["24h", "7d"], "The window."),
-    bucketMs: integer("Width of a bucket.", 1),
-    points: list("Every bucket of the range, oldest first.", latencyPoint),
+export const exchangeResponse = named(
+  "ExchangeResponse",
+  object("One venue in detail.", {
+    generatedAt,
+    exchange: object("The venue.", venueHead),
+    state,
+    since,
+    uptimePct90d: orNull(percent("All regions combined.")),
+    typicalMs: orNull(integer("As on the board.")),
+    days: {
+      ...list("The ninety days, oldest first.", uptimeDay),
+      minItems: 90,
+      maxItems: 90,
+    },
+    latency: object("REST latency seen from the selected region.", {
+      range: oneOf(["24h", "7d"], "The window."),
+      bucketMs: integer("Width of a bucket.", 1),
+      points: list(
+        "Every bucket of the range, oldest first.",
+        named("LatencyPoint", latencyPoint),
+      ),
+    }),
+    endpoints: list(
+      "REST, in the registry's order.",
+      named("EndpointStatus", endpoint),
+    ),
+    streams: list(
+      "The socket and its streams.",
+      named("StreamStatus", streamStatus),
+    ),
+    regions: object("Vantage points.", {
+      selected: text("The region that the request resolved to.", "eu-central"),
+      compare: list(
+        "Every region.",
+        named("RegionComparison", regionComparison),
+      ),
+    }),
+    incidents: {
+      ...list("The 50 most recent, however old; newest first.", incident),
+      maxItems: 50,
+    },
+    incidentPatterns: list(
+      "All incidents that started within ninety days by component and severity, each in exactly one pattern; most frequent first.",
+      named("IncidentPattern", incidentPattern),
+    ),
+    official: object("The venue's own channel.", {
+      source: officialSource,
+      page: officialPage,
+      observed: flag("Whether it could be read in the window."),
+      incidents: {
+        ...list("None is read yet.", nothing("None.")),
+        maxItems: 0,
+      },
+    }),
+    detection,
+    summary: {
+      ...reliabilityVenue,
+      description:
+        "The row of /v1/reliability for this venue, over ninety days.",
+    },
   }),
-  endpoints: list("REST, in the registry's order.", endpoint),
-  streams: list("The socket and its streams.", streamStatus),
-  regions: object("Vantage points.", {
-    selected: text("The region that the request resolved to."),
-    compare: list("Every region.", regionComparison),
-  }),
-  incidents: {
-    ...list("The 50 most recent, however old; newest first.", incident),
-    maxItems: 50,
-  },
-  incidentPatterns: list(
-    "All incidents that started within ninety days by component and severity, each in exactly one pattern; most frequent first.",
-    incidentPattern,
-  ),
-  official: object("The venue's own channel.", {
-    source: orNull(text("Kind of feed.")),
-    page: orNull(text("Page for people.")),
-    observed: flag("Whether it could be read in the window."),
-    incidents: { type: "array", maxItems: 0, description: "None is read yet." },
-  }),
-  detection,
-  summary: reliabilitySummary,
-});
+);

@@ -1,0 +1,192 @@
+import type { Registry } from "../registry.js";
+import { dataCache, longCache } from "./answer.js";
+import { detectionParameters } from "./detection.js";
+import { incidentCache, slugPattern } from "./incident.js";
+import { incidentsParameters } from "./incidents.js";
+import type { Parameters } from "./parameters.js";
+import { reliabilityParameters } from "./reliability.js";
+import { detectionResponse } from "./schemas/detection.js";
+import {
+  incidentDetailResponse,
+  incidentsResponse,
+} from "./schemas/incident.js";
+import { notifyResponse } from "./schemas/notify.js";
+import { reliabilityResponse } from "./schemas/reliability.js";
+import {
+  healthResponse,
+  openapiResponse,
+  regionsResponse,
+  thresholdsResponse,
+} from "./schemas/service.js";
+import { type Schema, slug, venueId } from "./schemas/shapes.js";
+import { statusResponse } from "./schemas/status.js";
+import { exchangeResponse } from "./schemas/venue.js";
+import { statusParameters } from "./status.js";
+import { venueParameters } from "./venue.js";
+
+/** What the public may ask, and what it gets. `/openapi.json` is made of this, and of nothing else. */
+export interface Operation {
+  id: string;
+  /** As OpenAPI writes it: `/v1/incidents/{slug}`. */
+  path: string;
+  group: keyof typeof groups;
+  summary: string;
+  description?: string;
+  /** Of the path: they are always required, and answered with 404 where nothing has that name. */
+  names?: Record<string, Schema<string>>;
+  /** Of the query: those that the route itself reads. */
+  parameters?: Parameters;
+  /** The 200 answer, by media type. */
+  answers: Record<string, Schema>;
+  /** Every Cache-Control that a 200 may have. */
+  cache: string[];
+  /** Whether it needs the database, without which it answers 503. */
+  asksDatabase: boolean;
+  /** Whether it counts against the rate limit. */
+  limited: boolean;
+}
+
+export const groups = {
+  board: "What is up, and what is not.",
+  history: "What happened, and how often.",
+  method: "Who measures, and by which rules.",
+  service: "The service itself.",
+};
+
+const json = "application/json";
+const noStore = ["no-store"];
+const perTick = { cache: [dataCache], asksDatabase: true, limited: true };
+const fixed = { cache: [longCache], asksDatabase: false };
+
+export function operations(registry: Registry): Operation[] {
+  const venuePage = {
+    group: "board",
+    names: {
+      venue: { ...venueId, enum: registry.venues.map(({ id }) => id) },
+    },
+    parameters: venueParameters(registry),
+    answers: { [json]: exchangeResponse },
+    ...perTick,
+  } satisfies Partial<Operation>;
+
+  return [
+    {
+      id: "getStatus",
+      path: "/v1/status",
+      group: "board",
+      summary: "The live board: every venue with ninety days and its last day",
+      description:
+        "The category narrows the rows and the fleet numbers together; it does not narrow `summary.categories`.",
+      parameters: statusParameters,
+      answers: { [json]: statusResponse },
+      ...perTick,
+    },
+    {
+      id: "getTarget",
+      path: "/v1/targets/{venue}",
+      summary: "One venue in detail",
+      description:
+        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be half a minute old; `generatedAt` says it.",
+      ...venuePage,
+    },
+    {
+      id: "getExchange",
+      path: "/v1/exchanges/{venue}",
+      summary: "The same bytes as /v1/targets/{venue}",
+      description:
+        "The older name. It stays; /v1/targets/{venue} is preferred for what is new.",
+      ...venuePage,
+    },
+    {
+      id: "getReliability",
+      path: "/v1/reliability",
+      group: "history",
+      summary: "The venues compared over a window",
+      description:
+        "Roll-ups say what was measured: METHODOLOGY.md has every definition. `fleet` is of the rows of this answer and no others. A body may be half a minute old; `generatedAt` says it.",
+      parameters: reliabilityParameters,
+      answers: { [json]: reliabilityResponse },
+      ...perTick,
+    },
+    {
+      id: "listIncidents",
+      path: "/v1/incidents",
+      group: "history",
+      summary: "The history of incidents, newest first",
+      description:
+        "For the next page give the `startedAt` of the last incident as `before`, and its `id` as `beforeId`: several may have started at one instant. A page shorter than `limit` is the last. `beforeId` alone is refused.",
+      parameters: incidentsParameters(registry),
+      answers: { [json]: incidentsResponse },
+      ...perTick,
+    },
+    {
+      id: "getIncident",
+      path: "/v1/incidents/{slug}",
+      group: "history",
+      summary: "One incident with the votes behind it",
+      names: { slug: { ...slug, pattern: slugPattern.source } },
+      answers: {
+        [json]: incidentDetailResponse,
+      },
+      ...perTick,
+      cache: Object.values(incidentCache),
+    },
+    {
+      id: "getDetection",
+      path: "/v1/detection",
+      group: "history",
+      summary: "Our incidents against the venues' own notices",
+      description:
+        "No notices are read yet: `observed` is false, and what would need them is null.",
+      parameters: detectionParameters,
+      answers: { [json]: detectionResponse },
+      ...perTick,
+    },
+    {
+      id: "getNotify",
+      path: "/v1/notify",
+      group: "history",
+      summary: "How soon alerts arrive",
+      answers: { [json]: notifyResponse },
+      ...perTick,
+    },
+    {
+      id: "getRegions",
+      path: "/v1/regions",
+      group: "method",
+      summary: "The fleet of probes and its quorum",
+      answers: { [json]: regionsResponse },
+      ...perTick,
+    },
+    {
+      id: "getThresholds",
+      path: "/v1/thresholds",
+      group: "method",
+      summary: "The rules of the engine, with their reasons",
+      description:
+        "They change only with a deployment, and CHANGELOG.md dates each change.",
+      answers: { [json]: thresholdsResponse },
+      ...fixed,
+      limited: true,
+    },
+    {
+      id: "getHealth",
+      path: "/healthz",
+      group: "service",
+      summary: "Whether this program lives",
+      answers: { [json]: healthResponse },
+      cache: noStore,
+      asksDatabase: false,
+      limited: false,
+    },
+    {
+      id: "getOpenapi",
+      path: "/openapi.json",
+      group: "service",
+      summary: "This description",
+      answers: { [json]: openapiResponse },
+      ...fixed,
+      limited: false,
+    },
+  ];
+}

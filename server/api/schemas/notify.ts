@@ -1,0 +1,19 @@
+import { generatedAt, integer, named, object, orNull } from "./shapes.js";
+
+export const notifyResponse = named(
+  "NotifyResponse",
+  object(
+    "How soon alerts arrive: from the first bad sample of an incident to the delivery of the alert of its opening, over all channels. Closings, escalations, retracted incidents, failures, and events that had waited for more than an hour do not count.",
+    {
+      generatedAt,
+      days: integer("Length of the window: 30.", 1),
+      deliveries: integer(
+        "Delivered opening alerts: what the percentiles are of. Nothing is delivered yet.",
+      ),
+      p50Ms: orNull(integer("Median; null when there is no delivery.")),
+      p95Ms: orNull(
+        integer("95th percentile; null when there is no delivery."),
+      ),
+    },
+  ),
+);

@@ -1,0 +1,88 @@
+import {
+  generatedAt,
+  integer,
+  list,
+  named,
+  object,
+  orNull,
+  percent,
+  venueId,
+  venueName,
+} from "./shapes.js";
+import { category } from "./status.js";
+
+const windowDays = integer(
+  "Length of the window in UTC days, today included.",
+  1,
+);
+const typicalP50Ms = orNull(
+  integer(
+    "The median REST latency of a usual hour: the median of the exact medians of hours, over all endpoints and regions.",
+  ),
+);
+const typicalP95Ms = orNull(
+  integer(
+    "The same of the 95th percentiles of the same hours: how long the slowest twentieth of a usual hour takes.",
+  ),
+);
+
+export const reliabilityVenue = named(
+  "ReliabilityVenue",
+  object(
+    "How reliable a venue was over the window. Everything is of the same UTC days.",
+    {
+      id: venueId,
+      name: venueName,
+      category,
+      days: windowDays,
+      measuredDays: integer("Days of them with any measurement."),
+      measuredMinutes: integer(
+        "Minutes with any measurement: the denominator.",
+      ),
+      downMinutes: integer("Of them, down."),
+      degradedMinutes: integer("Of them, degraded."),
+      uptimePct: orNull(
+        percent(
+          "Share of the measured minutes that were not down, cut to three digits; null when nothing was measured.",
+        ),
+      ),
+      typicalP50Ms,
+      typicalP95Ms,
+      incidents: integer("Incidents that started in the window."),
+      outages: integer("Of them, those that reached outage."),
+      openIncidents: integer("Of them, those that are still open."),
+      meanIncidentSeconds: orNull(
+        integer("Mean length of the closed ones; null when there is none."),
+      ),
+      longestIncidentSeconds: orNull(integer("The longest closed one.")),
+    },
+  ),
+);
+
+export const reliabilityResponse = named(
+  "ReliabilityResponse",
+  object("The venues compared.", {
+    generatedAt,
+    days: windowDays,
+    fleet: object("The rows of this answer together, and no others.", {
+      venues: integer("Rows."),
+      uptimePct: orNull(
+        percent("Over the measured minutes of all rows together."),
+      ),
+      typicalP50Ms: {
+        ...typicalP50Ms,
+        description:
+          "The median over the hours of all rows; it is no mean of the rows' medians.",
+      },
+      typicalP95Ms: {
+        ...typicalP95Ms,
+        description: "The same of the 95th percentiles of those hours.",
+      },
+      incidents: integer("Incidents of all rows."),
+    }),
+    venues: list(
+      "The most available first; those without a measurement last.",
+      reliabilityVenue,
+    ),
+  }),
+);

@@ -1,0 +1,150 @@
+/** A quarter in which much befell a fleet of all categories: what rarely happens, at once, for tests that want to have seen it. */
+import { type Pool, sql } from "../server/db.js";
+import { recordSamples } from "../server/record-samples.js";
+import type { Registry } from "../server/registry.js";
+import { faults } from "../server/sample.js";
+import { ago, decide, measured, pastIncident, unmeasured } from "./fleet.js";
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/** Fills a database of `registry-all.json` in which nothing was measured. */
+export async function muchBefell(pool: Pool): Promise<void> {
+  await probesReport(pool);
+  await recurringIncidents(pool);
+  await typicalLatencies(pool);
+  await measured(pool, { from: ago(420), to: ago(0) });
+  await everyFault(pool);
+  await escalation(pool);
+  await outageBesideSilence(pool);
+  await incidentsBesideLatency(pool);
+  for (const seconds of [344, 300, 250, 20]) await decide(pool, ago(seconds));
+  await pool.query(sql`
+    update component set published = false
+    where component = 'rest:ticker' and venue_id = (select venue_id from venue where venue = 'bitstamp')
+  `);
+  await decide(pool);
+}
+
+/** Thresholds of a registry that were read off measured silences. */
+export function measuredStalls(registry: Registry): Registry {
+  const copy = structuredClone(registry);
+  const [stream] = copy.venues.find(({ socket }) => socket)!.socket!.streams;
+  stream!.stall = {
+    afterMs: 20_000,
+    distribution: {
+      periods: 12_345,
+      from: "2026-01-01",
+      to: "2026-01-08",
+      p50Ms: 120,
+      p99Ms: 2_000,
+      p999Ms: 9_000,
+    },
+  };
+  return copy;
+}
+
+async function probesReport(pool: Pool): Promise<void> {
+  for (const region of ["eu-central", "us-east"]) {
+    const probe = { region, version: "0.0.1", startedAt: ago(900) };
+    await recordSamples(pool, probe, 3, []);
+  }
+}
+
+/** On each weekday at an hour of it, on days at one hour, and on one weekday at any hour. */
+async function recurringIncidents(pool: Pool): Promise<void> {
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const incident = (component: string, daysBack: number, hour: number) => {
+    const [venue = "", id = ""] = component.split(" ");
+    const startedAt = new Date(today - daysBack * dayMs + hour * hourMs);
+    return pastIncident(pool, { venue, component: id, startedAt, minutes: 5 });
+  };
+  const components = await pool.query<{ component: string }>(sql`
+    select v.venue || ' ' || c.component as component
+    from component c
+    join venue v using (venue_id)
+    where v.venue in ('kraken', 'binance')
+    order by c.component_id
+    limit 7
+  `);
+  for (const [weekday, { component }] of components.entries())
+    for (const week of [1, 2, 3])
+      await incident(component, week * 7 + weekday, 14);
+  for (const daysBack of [3, 11, 20])
+    await incident("bybit rest:ticker", daysBack, 6);
+  for (const week of [1, 2, 3, 4])
+    await incident("across rest:quote", week * 7, week * 3);
+}
+
+async function typicalLatencies(pool: Pool): Promise<void> {
+  await pool.query(sql`
+    insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
+    select distinct engine.typical_in_force(w.at), c.component_id, g.region_id, 80000, 168
+    from (values (now()), (now() - interval '15 minutes')) as w (at)
+    cross join component c
+    cross join region g
+    where c.component = 'rest:ticker'
+  `);
+}
+
+/** One venue each, from one region alone. */
+async function everyFault(pool: Pool): Promise<void> {
+  const venues = ["binance", "coinbase", "bybit", "okx", "kucoin", "gate"];
+  for (const [i, fault] of faults.entries())
+    await measured(pool, {
+      from: ago(60),
+      to: ago(0),
+      venue: venues[i % venues.length]!,
+      component: i < venues.length ? "rest:ticker" : "ws:trades",
+      regions: ["eu-central"],
+      fault,
+    });
+}
+
+/** Degraded by a few bad samples in a row, an outage by more of them. */
+async function escalation(pool: Pool): Promise<void> {
+  await measured(pool, {
+    from: ago(361),
+    to: ago(0),
+    venue: "gemini",
+    component: "rest:ticker",
+    regions: ["eu-central", "us-east"],
+    fault: "timeout",
+  });
+}
+
+/** One region had fallen silent before it, another never spoke. */
+async function outageBesideSilence(pool: Pool): Promise<void> {
+  const where = { venue: "bitstamp", component: "rest:ticker" };
+  await measured(pool, { ...where, from: ago(350), to: ago(0), fault: "http" });
+  await unmeasured(pool, {
+    ...where,
+    from: ago(1000),
+    to: ago(-10),
+    regions: ["ap-southeast"],
+  });
+  await unmeasured(pool, {
+    ...where,
+    from: ago(410),
+    to: ago(-10),
+    regions: ["us-east"],
+  });
+}
+
+/** Of a stream; of endpoints that answered only before, and not before it; and of a venue that trades nothing. */
+async function incidentsBesideLatency(pool: Pool): Promise<void> {
+  const recent = { startedAt: ago(120), minutes: 1 };
+  await unmeasured(pool, { venue: "deribit", from: ago(240), to: ago(-10) });
+  for (const [venue, component] of [
+    ["okx", "ws:trades"],
+    ["deribit", "rest:ticker"],
+    ["publicnode", "rest:block"],
+  ] as const)
+    await pastIncident(pool, { venue, component, ...recent });
+  await pastIncident(pool, {
+    venue: "kucoin",
+    component: "rest:book",
+    startedAt: ago(600),
+    minutes: 5,
+  });
+}

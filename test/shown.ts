@@ -1,0 +1,86 @@
+/** Which parts of the OpenAPI document have real answers shown? What no answer ever has should not be described. */
+import type {
+  OpenAPIObject,
+  ReferenceObject,
+  ResponseObject,
+  SchemaObject,
+} from "openapi3-ts/oas31";
+
+type Part = SchemaObject | ReferenceObject;
+
+export interface Shown {
+  /** Notes what the body of a 200 answer has shown. It fits its schema. */
+  note(template: string, body: unknown): void;
+  /**
+   * What is described and was not shown, as pointers: each property, each side of what may be null or has two forms, each word of an
+   * enumeration, the items of each list. A schema that has a name is one place, wherever it is used.
+   */
+  missing(): string[];
+}
+
+export function watchShown(document: OpenAPIObject): Shown {
+  const shown = new Set<string>();
+
+  /** Where a part stands, references followed. */
+  function resolved(part: Part, place: string): [SchemaObject, string] {
+    if (part.$ref === undefined) return [part as SchemaObject, place];
+    const name = part.$ref.split("/").at(-1)!;
+    return [document.components!.schemas![name] as SchemaObject, name];
+  }
+
+  function note(part: Part, place: string, value: unknown): void {
+    const [schema, at] = resolved(part, place);
+    shown.add(at);
+    if (schema.enum) shown.add(`${at}=${String(value)}`);
+    for (const [i, form] of (schema.anyOf ?? []).entries())
+      if (fits(form, value)) note(form, `${at}|${i}`, value);
+    if (Array.isArray(value))
+      for (const item of value) note(schema.items!, `${at}[]`, item);
+    else if (typeof value === "object" && value !== null)
+      for (const [name, one] of Object.entries(value)) {
+        const property = schema.properties?.[name];
+        if (property) note(property, `${at}.${name}`, one);
+        else shown.add(`${at}.*`);
+      }
+  }
+
+  /** Forms differ in whether they are null, and in what they require. */
+  function fits(part: Part, value: unknown): boolean {
+    const [schema] = resolved(part, "");
+    if (value === null || schema.type === "null")
+      return value === null && schema.type === "null";
+    return (schema.required ?? []).every((name) => name in Object(value));
+  }
+
+  function described(part: Part, place: string, into: Set<string>): void {
+    const [schema, at] = resolved(part, place);
+    if (into.has(at)) return;
+    into.add(at);
+    for (const word of (schema.enum ?? []) as unknown[])
+      into.add(`${at}=${String(word)}`);
+    for (const [i, form] of (schema.anyOf ?? []).entries())
+      described(form, `${at}|${i}`, into);
+    if (schema.items) described(schema.items, `${at}[]`, into);
+    for (const [name, one] of Object.entries(schema.properties ?? {}))
+      described(one, `${at}.${name}`, into);
+    if (typeof schema.additionalProperties === "object") into.add(`${at}.*`);
+  }
+
+  const answers = new Map(
+    Object.entries(document.paths!).map(([template, { get }]) => {
+      const ok = get!.responses!["200"] as ResponseObject;
+      return [template, ok.content?.["application/json"]?.schema] as const;
+    }),
+  );
+  return {
+    note(template, body) {
+      note(answers.get(template)!, template, body);
+    },
+    missing() {
+      const all = new Set<string>();
+      for (const [template, schema] of answers)
+        if (schema) described(schema, template, all);
+      return [...all].filter((place) => !shown.has(place));
+    },
+  };
+}

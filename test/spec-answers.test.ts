@@ -1,0 +1,196 @@
+/** Rules of the contract that no other test is about: numbers, bounds and defaults, as answers have them. */
+import t from "tap";
+import type { ParameterObject, SchemaObject } from "openapi3-ts/oas31";
+import { sql } from "../server/db.js";
+import { documentOf, serve } from "./api.js";
+import { migratedDatabase } from "./database.js";
+import { ago, decide, forget, outage, pastIncident } from "./fleet.js";
+
+interface Listed {
+  incidents: { slug: string; startedAt: string }[];
+}
+
+const dayS = 86_400;
+const categories = [
+  "exchange",
+  "rpc",
+  "market-data",
+  "oracle",
+  "stablecoin",
+  "bridge",
+  "ramp",
+];
+
+void t.test("rules of the contract", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await forget(pool);
+  await outage.open(pool);
+  const api = await serve(t, { pool, registry });
+  const document = documentOf({ registry });
+  const open = (await api.ask<Listed>("/v1/incidents")).body.incidents;
+  const { slug } = open[0]!;
+  const paths = Object.keys(document.paths!).map((path) =>
+    path.replace("{venue}", "okx").replace("{slug}", slug),
+  );
+  const list = async (query: string) =>
+    (await api.ask<Listed>(`/v1/incidents${query}`)).body.incidents;
+
+  function defaults(path: string): Record<string, unknown> {
+    const all = document.paths![path]!.get!.parameters as ParameterObject[];
+    return Object.fromEntries(
+      all
+        .filter((parameter) => parameter.in === "query")
+        .map(({ name, schema }) => [name, (schema as SchemaObject).default]),
+    );
+  }
+
+  await t.test("spec: every 200 JSON body carries generatedAt", async (t) => {
+    for (const path of paths) {
+      const { body } = await api.ask<Record<string, string>>(path);
+      // OpenAPI allows no property of ours without x-
+      const name = path === "/openapi.json" ? "x-generatedAt" : "generatedAt";
+      t.match(body[name], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, path);
+    }
+  });
+
+  await t.test("spec: every endpoint is GET and needs no key", async (t) => {
+    t.strictSame(document.security, []);
+    for (const path of paths) {
+      t.equal((await api.ask(path)).status, 200, path);
+      t.equal((await api.ask(path, { method: "POST" })).status, 405, path);
+    }
+    const methods = Object.values(document.paths!).flatMap((one) =>
+      Object.keys(one as object),
+    );
+    t.strictSame(new Set(methods), new Set(["get"]));
+  });
+
+  await t.test("spec: the seven categories, and no other", async (t) => {
+    for (const path of ["/v1/status", "/v1/reliability", "/v1/incidents"]) {
+      for (const category of categories)
+        t.equal((await api.ask(`${path}?category=${category}`)).status, 200);
+      for (const category of ["futures", "Exchange", "all"])
+        t.equal((await api.ask(`${path}?category=${category}`)).status, 400);
+    }
+  });
+
+  await t.test("spec: absent parameters have the contract's defaults", (t) => {
+    t.strictSame(defaults("/v1/status"), { category: undefined });
+    for (const path of ["/v1/targets/{venue}", "/v1/exchanges/{venue}"])
+      t.match(defaults(path), { range: "24h", region: "eu-central" });
+    t.match(defaults("/v1/reliability"), { days: 90, category: undefined });
+    t.match(defaults("/v1/detection"), { days: 90 });
+    t.match(defaults("/v1/incidents"), {
+      ...{ venue: undefined, category: undefined, status: "all" },
+      ...{ days: 90, limit: 50, before: undefined, beforeId: undefined },
+    });
+    t.end();
+  });
+
+  await t.test(
+    "spec: absent parameters answer as their defaults",
+    async (t) => {
+      for (const [path, query] of [
+        ["/v1/targets/okx", "range=24h&region=eu-central"],
+        ["/v1/reliability", "days=90"],
+        ["/v1/detection", "days=90"],
+        ["/v1/incidents", "status=all&days=90&limit=50"],
+      ] as const)
+        t.equal(
+          (await api.ask(`${path}?${query}`)).text,
+          (await api.ask(path)).text,
+          path,
+        );
+    },
+  );
+
+  await t.test("spec: range is 24h by minutes or 7d by hours", async (t) => {
+    interface Chart {
+      latency: { range: string; bucketMs: number };
+    }
+    for (const [range, bucketMs] of [
+      ["24h", 60_000],
+      ["7d", 3_600_000],
+    ] as const) {
+      const { body } = await api.ask<Chart>(`/v1/targets/okx?range=${range}`);
+      t.match(body.latency, { range, bucketMs });
+    }
+    t.equal((await api.ask("/v1/targets/okx?range=30d")).status, 400);
+  });
+
+  await t.test(
+    "spec: a slug says venue, day, kind and severity, and -2 on",
+    async (t) => {
+      const what = { venue: "gate", component: "ws:trades", minutes: 1 };
+      const slugs = [];
+      for (const minute of [1, 2, 3])
+        slugs.push(
+          await pastIncident(pool, {
+            ...what,
+            startedAt: `2026-01-31T12:0${minute}:00Z`,
+          }),
+        );
+      t.strictSame(slugs, [
+        "gate-2026-01-31-ws-outage",
+        "gate-2026-01-31-ws-outage-2",
+        "gate-2026-01-31-ws-outage-3",
+      ]);
+      for (const one of slugs)
+        t.equal((await api.ask(`/v1/incidents/${one}`)).status, 200);
+    },
+  );
+
+  await t.test("spec: a closed incident no longer changes", async (t) => {
+    const closed = await pastIncident(pool, {
+      ...{ venue: "gate", component: "rest:time", minutes: 1 },
+      startedAt: ago(dayS),
+    });
+    await t.rejects(
+      pool.query(
+        sql`update incident set severity = 'degraded' where slug = ${closed}`,
+      ),
+      /cannot be changed/,
+    );
+  });
+
+  await t.test(
+    "spec: incidents go back 90 days unless days says otherwise, up to 365",
+    async (t) => {
+      for (const days of [89, 91])
+        await pastIncident(pool, {
+          ...{ venue: "bitget", component: "rest:time", minutes: 1 },
+          startedAt: ago(days * dayS),
+        });
+      await decide(pool);
+      t.equal((await list("?venue=bitget")).length, 1);
+      t.equal((await list("?venue=bitget&days=92")).length, 2);
+      t.equal((await api.ask("/v1/incidents?days=365")).status, 200);
+      for (const days of [0, 366])
+        t.equal((await api.ask(`/v1/incidents?days=${days}`)).status, 400);
+    },
+  );
+
+  await t.test(
+    "spec: a page of incidents has 50 by default and 200 at the most",
+    async (t) => {
+      const base = Date.now() - 10 * dayS * 1000;
+      for (let nth = 0; nth < 205; nth++)
+        await pastIncident(pool, {
+          ...{ venue: "deribit", component: "rest:time", minutes: 1 },
+          startedAt: new Date(base + nth * 120_000),
+        });
+      await decide(pool);
+      t.equal((await list("?venue=deribit")).length, 50);
+      const largest = await list("?venue=deribit&limit=200");
+      t.equal(largest.length, 200);
+      const before = largest.at(-1)!.startedAt;
+      t.equal(
+        (await list(`?venue=deribit&limit=200&before=${before}`)).length,
+        5,
+        "a page shorter than the limit is the last",
+      );
+      for (const limit of [0, 201])
+        t.equal((await api.ask(`/v1/incidents?limit=${limit}`)).status, 400);
+    },
+  );
+});

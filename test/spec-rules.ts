@@ -1,0 +1,712 @@
+/**
+ * The rules of the API's contract, each with the test that holds it. An id never changes its meaning. `spec-rules.test.ts`
+ * reads the named files for the named tests.
+ */
+export interface Rule {
+  id: string;
+  rule: string;
+  /** Name of a file of tests, and of a test in it. */
+  test: [file: string, name: string];
+}
+
+function rule(id: string, words: string, file: string, name: string): Rule {
+  return { id, rule: words, test: [`${file}.test.ts`, name] };
+}
+
+export const rules: Rule[] = [
+  // cross-cutting
+  rule(
+    "all-generated-at",
+    "every 200 JSON body carries generatedAt",
+    "spec-answers",
+    "spec: every 200 JSON body carries generatedAt",
+  ),
+  rule(
+    "all-category-empty",
+    "an allowed category without measured venues is 200 with an empty list",
+    "reliability",
+    "spec: an allowed category without measured venues is 200 with an empty list",
+  ),
+  rule(
+    "all-category-empty-board",
+    "the same on the board",
+    "api-board",
+    "a category narrows rows and fleet numbers together, not the counts of categories",
+  ),
+  rule(
+    "all-category-empty-incidents",
+    "the same of incidents",
+    "api-incidents",
+    "filters",
+  ),
+  rule(
+    "all-category-400",
+    "a category outside the set is 400",
+    "spec-answers",
+    "spec: the seven categories, and no other",
+  ),
+  rule(
+    "all-categories",
+    "seven categories",
+    "spec-answers",
+    "spec: the seven categories, and no other",
+  ),
+  rule(
+    "all-venues",
+    "fifteen venue ids, each with name, category, symbol and quote",
+    "registry",
+    "the board is the fifteen venues, and no other",
+  ),
+  rule(
+    "all-get",
+    "every endpoint is GET and needs no key",
+    "spec-answers",
+    "spec: every endpoint is GET and needs no key",
+  ),
+  rule(
+    "all-json",
+    "JSON unless format=csv is asked",
+    "openapi",
+    "a client that knows nothing else gets what is described",
+  ),
+
+  // the board
+  rule(
+    "status-fields",
+    "fields of StatusResponse",
+    "spec-fields",
+    "spec: fields of /v1/status",
+  ),
+  rule(
+    "status-category",
+    "category narrows rows and fleet numbers together, not summary.categories",
+    "api-board",
+    "a category narrows rows and fleet numbers together, not the counts of categories",
+  ),
+  rule(
+    "status-days",
+    "each row has ninety days",
+    "api-board",
+    "ninety days, always: one that nobody measured is null, not 0 and not missing",
+  ),
+  rule(
+    "status-sparkline",
+    "each row has 24 points of latency",
+    "api-board",
+    "a sparkline has 24 hours",
+  ),
+  rule(
+    "status-no-percentiles",
+    "no percentiles of components on the board",
+    "spec-fields",
+    "spec: an Incident has no category, and a board row no percentiles of components",
+  ),
+  rule(
+    "status-400",
+    "a category that is not allowed is 400",
+    "api-parameters",
+    "a value that is not allowed is 400, and its parameter is named",
+  ),
+
+  // one venue
+  rule(
+    "venue-fields",
+    "fields of ExchangeResponse",
+    "spec-fields",
+    "spec: fields of /v1/targets/{venue}",
+  ),
+  rule(
+    "venue-two-paths",
+    "both paths answer the same bytes",
+    "api-board",
+    "both paths of a venue answer the same bytes, while samples arrive",
+  ),
+  rule(
+    "venue-range",
+    "range: 24h by minutes, 7d by hours",
+    "spec-answers",
+    "spec: range is 24h by minutes or 7d by hours",
+  ),
+  rule(
+    "venue-chart",
+    "every bucket of the range",
+    "api-board",
+    "a chart has every bucket of its range",
+  ),
+  rule(
+    "venue-region",
+    "region selects chart, endpoints and streams, and not state, days or uptime",
+    "api-board",
+    "a region chooses latency, endpoints and streams, and nothing else",
+  ),
+  rule(
+    "venue-exact",
+    "percentiles of chart and endpoints are exact over raw samples",
+    "api-board",
+    "percentiles are exact over raw samples",
+  ),
+  rule(
+    "venue-defaults",
+    "24h and the primary region by default",
+    "spec-answers",
+    "spec: absent parameters answer as their defaults",
+  ),
+  rule(
+    "venue-400",
+    "range or region that is not allowed is 400",
+    "api-parameters",
+    "a value that is not allowed is 400, and its parameter is named",
+  ),
+  rule(
+    "venue-404",
+    "a venue that is not in the registry is 404",
+    "api-parameters",
+    "a path that leads nowhere is 404, or 400 where it is none",
+  ),
+  rule(
+    "venue-50",
+    "the 50 most recent incidents",
+    "api-incidents",
+    "a venue's page has the 50 most recent",
+  ),
+  rule(
+    "venue-patterns",
+    "patterns cover the whole window and link every incident in it",
+    "incident-patterns",
+    "every incident of the window is in one",
+  ),
+  rule(
+    "venue-summary",
+    "summary is the object that /v1/reliability carries",
+    "reliability",
+    "spec: summary on the venue detail is the row of /v1/reliability",
+  ),
+  rule(
+    "venue-lag",
+    "lag is of chain readers alone, by region, against our own freshest head",
+    "api-states",
+    "lag is of a region, against the freshest head it saw",
+  ),
+  rule(
+    "venue-no-symbol",
+    "symbol and quote are null where no instrument is traded",
+    "api-states",
+    "lag is of a region, against the freshest head it saw",
+  ),
+  rule(
+    "venue-cadence",
+    "the resolved cadence stands with each endpoint",
+    "registry",
+    "a component says what is measured, where and how often",
+  ),
+
+  // the fleet and its rules
+  rule(
+    "regions-fields",
+    "fields of RegionsResponse",
+    "spec-fields",
+    "spec: fields of /v1/regions",
+  ),
+  rule(
+    "regions-silent",
+    "reporting is measured; a silent region is listed with false",
+    "api-board",
+    "a silent region is listed, and the quorum is of those that report",
+  ),
+  rule(
+    "thresholds-fields",
+    "fields of ThresholdsResponse",
+    "spec-fields",
+    "spec: fields of /v1/thresholds",
+  ),
+  rule(
+    "thresholds-no-database",
+    "rules and stalls come from constants and registry, without a database",
+    "api-limits",
+    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+  ),
+  rule(
+    "thresholds-version",
+    "version is the build of the engine",
+    "api-limits",
+    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+  ),
+  rule(
+    "thresholds-dated",
+    "changes of rules are dated in the changelog",
+    "rules",
+    "a change of the rules is dated",
+  ),
+
+  // reliability
+  rule(
+    "reliability-fields",
+    "fields of ReliabilityResponse",
+    "spec-fields",
+    "spec: fields of /v1/reliability",
+  ),
+  rule(
+    "reliability-fleet",
+    "fleet describes only the rows returned",
+    "reliability",
+    "spec: fleet describes only the rows returned, after the category filter",
+  ),
+  rule(
+    "reliability-days",
+    "days from 1, by default 90; out of range is 400",
+    "reliability",
+    "spec: days of /v1/reliability is 1 to 90, by default 90",
+  ),
+  rule(
+    "reliability-measured-days",
+    "measuredDays beside days",
+    "spec-fields",
+    "spec: fields of /v1/reliability",
+  ),
+
+  // detection
+  rule(
+    "detection-fields",
+    "fields of DetectionResponse",
+    "spec-fields",
+    "spec: fields of /v1/detection",
+  ),
+  rule(
+    "detection-days",
+    "days from 1, by default 90; out of range is 400",
+    "detection",
+    "spec: days of /v1/detection is 1 to 90, by default 90",
+  ),
+  rule(
+    "detection-subject",
+    "subjectMatched is false on every pairing",
+    "detection",
+    "spec: subjectMatched is false on every detection, and the lead time is aheadUncorrelated",
+  ),
+  rule(
+    "detection-name",
+    "the lead time is named aheadUncorrelated",
+    "detection",
+    "spec: subjectMatched is false on every detection, and the lead time is aheadUncorrelated",
+  ),
+  rule(
+    "detection-denominators",
+    "denominators are part of the result",
+    "detection",
+    "spec: denominators are part of the detection result",
+  ),
+
+  // incidents
+  rule(
+    "incidents-fields",
+    "fields of IncidentsResponse and of Incident",
+    "spec-fields",
+    "spec: fields of /v1/incidents",
+  ),
+  rule(
+    "incidents-no-category",
+    "an Incident carries no category",
+    "spec-fields",
+    "spec: an Incident has no category, and a board row no percentiles of components",
+  ),
+  rule(
+    "incidents-order",
+    "by startedAt, newest first",
+    "api-incidents",
+    "newest first, ties by id",
+  ),
+  rule(
+    "incidents-before",
+    "before: strictly before this instant",
+    "api-incidents",
+    "before alone is strictly before",
+  ),
+  rule(
+    "incidents-cursor",
+    "paging by cursor loses and repeats nothing",
+    "api-incidents",
+    "walking the pages loses and repeats nothing",
+  ),
+  rule(
+    "incidents-last-page",
+    "a page shorter than the limit is the end",
+    "spec-answers",
+    "spec: a page of incidents has 50 by default and 200 at the most",
+  ),
+  rule(
+    "incidents-limit",
+    "limit: 50 by default, 200 at the most",
+    "spec-answers",
+    "spec: a page of incidents has 50 by default and 200 at the most",
+  ),
+  rule(
+    "incidents-days",
+    "days: 90 by default",
+    "spec-answers",
+    "spec: incidents go back 90 days unless days says otherwise, up to 365",
+  ),
+  rule(
+    "incidents-filters",
+    "venue, category, status",
+    "api-incidents",
+    "filters",
+  ),
+  rule(
+    "incidents-defaults",
+    "status all by default",
+    "spec-answers",
+    "spec: absent parameters have the contract's defaults",
+  ),
+  rule(
+    "incidents-400",
+    "out of range or malformed is 400",
+    "api-parameters",
+    "a value that is not allowed is 400, and its parameter is named",
+  ),
+  rule(
+    "incident-fields",
+    "fields of IncidentDetailResponse",
+    "spec-fields",
+    "spec: fields of /v1/incidents/{slug}",
+  ),
+  rule(
+    "incident-slug",
+    "the shape of a slug, and -2, -3",
+    "spec-answers",
+    "spec: a slug says venue, day, kind and severity, and -2 on",
+  ),
+  rule(
+    "incident-component",
+    "component ids match ^(rest|ws):[a-z]+$",
+    "registry",
+    "every component id is one that the API may show",
+  ),
+  rule(
+    "incident-conn",
+    "ws:conn has what befalls the shared socket",
+    "incident-pages",
+    "a dead socket is one incident",
+  ),
+  rule(
+    "incident-timeline",
+    "the timeline is of the incident's own columns",
+    "incident-pages",
+    "a timeline of its own columns",
+  ),
+  rule(
+    "incident-stream-latency",
+    "of a stream, the venue's REST latency, labelled so",
+    "incident-pages",
+    "a stalled stream has the latency of REST",
+  ),
+  rule(
+    "incident-cache-open",
+    "cached for 5 seconds while open",
+    "api-incidents",
+    "while it is open",
+  ),
+  rule(
+    "incident-cache-closed",
+    "cached for 300 seconds once closed",
+    "api-incidents",
+    "after it closed",
+  ),
+  rule(
+    "incident-404",
+    "no such slug is 404",
+    "api-incidents",
+    "that never was is 404",
+  ),
+  rule(
+    "incident-404-unpublished",
+    "neither of a venue that is no longer published",
+    "api-incidents",
+    "that of a venue no longer published is gone",
+  ),
+  rule(
+    "incident-retracted",
+    "retracted ones are absent from listings",
+    "api-incidents",
+    "a retracted one is nowhere",
+  ),
+  rule(
+    "incident-closed",
+    "a closed incident no longer changes",
+    "spec-answers",
+    "spec: a closed incident no longer changes",
+  ),
+
+  // alerts
+  rule(
+    "notify-fields",
+    "fields of NotifyResponse",
+    "spec-fields",
+    "spec: fields of /v1/notify",
+  ),
+  rule(
+    "notify-30-days",
+    "the window is 30 days",
+    "detection",
+    "spec: the notify window is 30 days, and percentiles of no delivery are null",
+  ),
+  rule(
+    "notify-null",
+    "percentiles are null when deliveries is 0",
+    "detection",
+    "spec: the notify window is 30 days, and percentiles of no delivery are null",
+  ),
+
+  // the service
+  rule(
+    "health-fields",
+    "fields of HealthResponse",
+    "spec-fields",
+    "spec: fields of /healthz",
+  ),
+  rule(
+    "health-no-database",
+    "liveness does not depend on the datastore",
+    "openapi",
+    "503 exactly where it is described",
+  ),
+  rule(
+    "health-service",
+    "core, web and probe say which they are",
+    "health",
+    "/healthz says that the program runs",
+  ),
+  rule(
+    "openapi-31",
+    "/openapi.json is OpenAPI 3.1",
+    "openapi",
+    "spec: /openapi.json is OpenAPI 3.1",
+  ),
+  rule(
+    "openapi-only-returned",
+    "it describes only fields that the API returns",
+    "api-states",
+    "what is described is answered, in some state",
+  ),
+  rule(
+    "openapi-all-returned",
+    "and nothing is returned that it does not describe",
+    "openapi",
+    "spec: openapi describes only fields that are answered, and all of them",
+  ),
+  rule(
+    "openapi-routes",
+    "every endpoint is described",
+    "openapi",
+    "it describes every route, and no other",
+  ),
+
+  // states
+  rule(
+    "state-silent",
+    "no engine output for five minutes: every state is unknown",
+    "api-states",
+    "when the engine fell silent, everything is unknown",
+  ),
+  rule(
+    "state-no-evidence",
+    "a component without evidence is unknown",
+    "api-states",
+    "before anything was measured",
+  ),
+  rule(
+    "state-one-region",
+    "one region failing alone does not make a venue down",
+    "api-states",
+    "when one region alone sees everything bad",
+  ),
+  rule(
+    "state-majority",
+    "a simple majority of the reporting regions does",
+    "engine-scenarios",
+    "the engine, scenario by scenario",
+  ),
+
+  // errors
+  rule(
+    "error-400",
+    "a parameter that is not allowed, out of range or malformed is 400",
+    "api-parameters",
+    "a value that is not allowed is 400, and its parameter is named",
+  ),
+  rule(
+    "error-404",
+    "404 for unknown venues and slugs, and only there",
+    "openapi",
+    "400 and 404 exactly where they are described",
+  ),
+  rule(
+    "error-429",
+    "429 everywhere but on /healthz and /openapi.json",
+    "openapi",
+    "spec: 429 is described and answered everywhere but on /healthz and /openapi.json",
+  ),
+  rule(
+    "error-unmeasured",
+    "an unmeasured but allowed category is no error",
+    "reliability",
+    "spec: an allowed category without measured venues is 200 with an empty list",
+  ),
+
+  // limits
+  rule(
+    "limit-page",
+    "incidents a page: 50, at the most 200",
+    "spec-answers",
+    "spec: a page of incidents has 50 by default and 200 at the most",
+  ),
+  rule(
+    "limit-windows",
+    "windows are 90 days by default",
+    "spec-answers",
+    "spec: absent parameters have the contract's defaults",
+  ),
+  rule(
+    "limit-window-minimum",
+    "windows in responses are at least 1",
+    "spec-fields",
+    "spec: fields of /v1/detection",
+  ),
+  rule(
+    "limit-recent",
+    "50 recent incidents on a venue's page",
+    "api-incidents",
+    "a venue's page has the 50 most recent",
+  ),
+  rule(
+    "limit-buckets",
+    "minutes for 24h, hours for 7d",
+    "spec-answers",
+    "spec: range is 24h by minutes or 7d by hours",
+  ),
+  rule(
+    "limit-interval",
+    "probeIntervalMs and bucketMs are at least 1",
+    "spec-fields",
+    "spec: fields of /v1/status",
+  ),
+  rule(
+    "limit-notify",
+    "notify: the last 30 days",
+    "detection",
+    "spec: the notify window is 30 days, and percentiles of no delivery are null",
+  ),
+  rule(
+    "limit-silence",
+    "engine staleness: five minutes",
+    "api-states",
+    "when the engine fell silent, everything is unknown",
+  ),
+  rule(
+    "limit-cache",
+    "an incident's page: 5 s open, 300 s closed",
+    "api-incidents",
+    "after it closed",
+  ),
+
+  // versioning
+  rule(
+    "version-prefix",
+    "data under /v1, meta endpoints without a prefix",
+    "openapi",
+    "it describes every route, and no other",
+  ),
+  rule(
+    "version-exchanges",
+    "/v1/exchanges/{venue} stays, as the same response",
+    "api-board",
+    "both paths of a venue answer the same bytes, while samples arrive",
+  ),
+  rule(
+    "version-ahead",
+    "ahead is called aheadUncorrelated",
+    "detection",
+    "spec: subjectMatched is false on every detection, and the lead time is aheadUncorrelated",
+  ),
+  rule(
+    "version-build",
+    "/v1/thresholds names the build",
+    "api-limits",
+    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+  ),
+  rule(
+    "version-openapi",
+    "OpenAPI 3.1",
+    "openapi",
+    "spec: /openapi.json is OpenAPI 3.1",
+  ),
+  rule(
+    "version-defaults",
+    "absent parameters keep the earlier meaning",
+    "spec-answers",
+    "spec: absent parameters answer as their defaults",
+  ),
+];
+
+/**
+ * Rules of what is not there yet. A test whose name begins with `spec: ` has to be in the table above, so the first test of one of
+ * these brings it there.
+ */
+export const builtElsewhere: Omit<Rule, "test">[] = [
+  [
+    "csv-columns",
+    "each row carries generatedAt, the window, the measured part of it and methodologyUrl",
+  ],
+  ["csv-disposition", "content-disposition has a browser save it"],
+  [
+    "csv-venue-days",
+    "of a venue: a row for each of ninety days, uptimePct empty where nobody measured",
+  ],
+  ["csv-reliability", "of /v1/reliability: a row for each venue"],
+  [
+    "csv-incidents",
+    "of /v1/incidents: a row for each incident, subjectMatched false",
+  ],
+  ["csv-format", "format is json or csv, by default json"],
+  [
+    "metrics-families",
+    "four gauge families and no _sum or _count, in format 0.0.4",
+  ],
+  [
+    "metrics-state",
+    "every venue and component has a series on every scrape, 3 without evidence",
+  ],
+  ["metrics-silent", "every state is 3 after five minutes of silence"],
+  ["metrics-region", "states of each region before the quorum"],
+  [
+    "metrics-latency",
+    "latency of the last complete minute, in seconds, REST only, absent where not measured",
+  ],
+  ["metrics-percentile", "the label is percentile, not quantile"],
+  [
+    "metrics-incident",
+    "svc_incident_open is 1 while one of that severity is open; retracted ones are absent",
+  ],
+  ["metrics-limited", "/metrics may answer 429"],
+  [
+    "detection-window",
+    "pairs begin within 6 hours of each other on the same venue",
+  ],
+  ["detection-medians", "the fleet row carries no median"],
+  [
+    "official-incidents",
+    "each incident of a venue's page has its official counterpart",
+  ],
+  [
+    "notify-openings",
+    "only delivered openings count; closes, escalations and retracted incidents do not",
+  ],
+  [
+    "notify-backfill",
+    "an event that waited for more than an hour is no part of the percentiles",
+  ],
+  ["webhook-timeout", "a receiver answers within 10 seconds"],
+  ["webhook-attempts", "up to 5 attempts"],
+  ["webhook-switch-off", "10 failures in a row switch a channel off"],
+  ["webhook-signature", "a signature is good for 300 seconds"],
+  ["alert-retention", "alert history is kept for 90 days"],
+].map(([id = "", words = ""]) => ({ id, rule: words }));
