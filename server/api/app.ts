@@ -10,6 +10,7 @@ import type { Log } from "../log.js";
 import { categories, type Registry } from "../registry.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
+import { metricsRoute } from "./metrics.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
 import { readiness } from "../readiness.js";
 import { singleFlight } from "../single-flight.js";
@@ -61,14 +62,15 @@ export function makeApp(options: AppOptions): Express {
   app.get("/v1/thresholds", thresholdsRoute(registry));
   app.get("/v1/incidents", incidentsRoute(registry, incidents));
   app.get("/v1/incidents/:slug", incidentRoute(incidents));
+  app.get("/metrics", metricsRoute(snapshots));
   app.use(notFound);
   app.use(answerErrors(log));
   return app;
 }
 
-/** A board for each category and for all, every venue in both ranges from every region, and the regions. */
+/** A board for each category and for all, every venue in both ranges from every region, the regions, and the metrics. */
 function keptBodies({ venues, regions }: Registry): number {
-  return categories.length + 1 + venues.length * regions.length * 2 + 1;
+  return categories.length + 1 + venues.length * regions.length * 2 + 2;
 }
 
 /** Anybody may read from any page; nothing here is ever to be sniffed, framed or scripted. */
