@@ -8,6 +8,7 @@ import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
 import { categories, type Registry } from "../registry.js";
+import { type Answered, whenAnswered } from "./answered.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { metricsRoute } from "./metrics.js";
@@ -27,6 +28,8 @@ export interface AppOptions {
   rateLimit: number;
   trustProxy: readonly string[];
   log: Log;
+  /** Told of every request when it is over. */
+  onAnswered?: (answered: Answered) => void;
 }
 
 /** The public API. It only reads, holds no state but bodies of the newest tick, and does not listen by itself. */
@@ -41,6 +44,7 @@ export function makeApp(options: AppOptions): Express {
   app.set("query parser", false);
   app.set("trust proxy", [...options.trustProxy]);
 
+  if (options.onAnswered) app.use(whenAnswered(options.onAnswered));
   app.use(publicHeaders);
   app.use(onlyReading);
   app.get("/healthz", noStore, (_request, response) => {
