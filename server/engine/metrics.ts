@@ -11,11 +11,7 @@ export interface EngineMetrics {
   leads: (leads: boolean) => void;
   /** @param tookMs from asking which instants are due, or from the instant before, until it was committed */
   decided: (decided: Decided, tookMs: number) => void;
-  choreDone: (
-    chore: string,
-    outcome: "done" | "failed",
-    tookMs: number,
-  ) => void;
+  choreDone: (chore: string, failed: boolean, tookMs: number) => void;
 }
 
 /** One row of `engine_state.sql`. */
@@ -61,9 +57,15 @@ export function makeEngineMetrics(
   for (const event of events) incidents.inc({ event }, 0);
   const chores = new Histogram({
     name: "venuewatch_upkeep_seconds",
-    help: "One chore of the upkeep of the history, by outcome.",
-    labelNames: ["chore", "outcome"],
+    help: "One chore of the upkeep of the history, failed ones included.",
+    labelNames: ["chore"],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+    registers,
+  });
+  const failures = new Counter({
+    name: "venuewatch_upkeep_failures_total",
+    help: "Chores of the upkeep that failed.",
+    labelNames: ["chore"],
     registers,
   });
   addState(registry, db, log);
@@ -75,8 +77,11 @@ export function makeEngineMetrics(
       for (const event of events)
         incidents.inc({ event }, decided[event].length);
     },
-    choreDone: (chore, outcome, tookMs) =>
-      chores.observe({ chore, outcome }, tookMs / 1000),
+    choreDone(chore, failed, tookMs) {
+      chores.observe({ chore }, tookMs / 1000);
+      // of those that do not fail too: a counter must be seen at 0 before its first increase shows
+      failures.inc({ chore }, failed ? 1 : 0);
+    },
   };
 }
 

@@ -51,17 +51,17 @@ export function makeUpkeep(
 
   async function doChore(chore: Chore): Promise<number> {
     const begunMs = performance.now();
-    const tell = (outcome: "done" | "failed") =>
-      metrics?.choreDone(chore.name, outcome, performance.now() - begunMs);
+    const tell = (failed: boolean) =>
+      metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
     try {
       await chore.run(await now(pool));
-      tell("done");
+      tell(false);
     } catch (error) {
       if (underWayElsewhere(error)) {
         log.info(`${chore.name} waits for another core to end it`);
         return retryMs;
       }
-      tell("failed");
+      tell(true);
       log.error(`${chore.name} failed, and is tried again when it is due`, {
         error,
       });
