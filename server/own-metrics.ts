@@ -13,6 +13,9 @@ export function makeOwnMetrics(
   registry.setDefaultLabels(labels);
   // the process, its memory, and how late its event loop is
   collectDefaultMetrics({ register: registry, prefix: "venuewatch_" });
+  // sums of others beside them, and gauges whose names end as counters' do
+  for (const what of ["resources", "handles", "requests"])
+    registry.removeSingleMetric(`venuewatch_nodejs_active_${what}_total`);
   new Gauge({
     name: "venuewatch_build_info",
     help: "1; the labels say which program and which build.",
