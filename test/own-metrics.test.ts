@@ -10,7 +10,7 @@ import { migratedDatabase } from "./database.js";
 import { type Family, parseExposition } from "./exposition.js";
 import { ago, forget, outage } from "./fleet.js";
 import { freePort } from "./free-port.js";
-import { runCli } from "./run-script.js";
+import { addressLogged, runCli } from "./run-script.js";
 import { until } from "./until.js";
 import { loopbackRegistry } from "./world/loopback.js";
 
@@ -46,19 +46,6 @@ function total(
   ).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** The address that a program logged behind these words. */
-async function addressOf(
-  program: ReturnType<typeof runCli>,
-  words: string,
-): Promise<string> {
-  const line = new RegExp(`${words} address=(\\S+)`);
-  for (;;) {
-    const address = line.exec(program.output())?.[1];
-    if (address) return address;
-    await program.more();
-  }
-}
-
 void t.test("each program tells how it does its work", async (t) => {
   const { url, registry: real } = await migratedDatabase(t);
   const registry = join(
@@ -71,7 +58,7 @@ void t.test("each program tells how it does its work", async (t) => {
   const env = { DATABASE_URL: url, REGISTRY: registry, HEALTH_PORT: "0" };
 
   await t.test("core", async (t) => {
-    const address = await addressOf(runCli(t, ["core"], env), "ready");
+    const address = await addressLogged(runCli(t, ["core"], env), "ready");
     await until(async () => {
       const seen = await scrape(address);
       return (
@@ -101,7 +88,7 @@ void t.test("each program tells how it does its work", async (t) => {
 
   await t.test("probe", async (t) => {
     const probe = runCli(t, ["probe"], { ...env, REGION: "us-east" });
-    const address = await addressOf(probe, "ready");
+    const address = await addressLogged(probe, "ready");
     const delivered = "venuewatch_probe_samples_delivered_total";
     await until(
       async () => total(await scrape(address), delivered) > 0,
@@ -143,8 +130,8 @@ void t.test("each program tells how it does its work", async (t) => {
 
   await t.test("web", async (t) => {
     const program = runCli(t, ["web"], { ...env, PORT: "0", RATE_LIMIT: "6" });
-    const own = await addressOf(program, "own metrics");
-    const site = await addressOf(program, "ready");
+    const own = await addressLogged(program, "own metrics");
+    const site = await addressLogged(program, "ready");
     for (const path of [
       "/v1/status",
       "/v1/exchanges/okx",
