@@ -319,6 +319,7 @@ const roots = [
   "/v1/thresholds",
   "/v1/incidents",
   "/v1/incidents/",
+  "/metrics",
   "/healthz",
 ];
 const goodValues: Record<string, string[]> = {

@@ -28,6 +28,7 @@ async function askAll(api: Api, venues: string[]): Promise<void> {
     "/v1/thresholds",
     "/v1/incidents",
     "/v1/incidents?status=open",
+    "/metrics",
     "/healthz",
   ];
   for (const path of paths) {
