@@ -2,7 +2,7 @@
 import { makeProbeMetrics } from "../probe/metrics.js";
 import type { UnmeasuredReason } from "../probe/measurement.js";
 import { unmeasuredReasons } from "../probe/measurement.js";
-import { makeWebMetrics } from "../server/api/own-metrics.js";
+import { makeWebMetrics } from "../server/api/web-metrics.js";
 import type { Pool } from "../server/db.js";
 import { makeEngineMetrics } from "../server/engine/metrics.js";
 import type { Log } from "../server/log.js";

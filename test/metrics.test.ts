@@ -213,6 +213,8 @@ void t.test("/metrics", async (t) => {
       });
     await measured(pool, { from: at(-60_001), to: at(0), ...ticker, regions: ["ap-southeast"], fault: "http" }); // prettier-ignore
     await measured(pool, { from: at(-1), to: at(30_000), ...ticker, latencyMs: 999 }); // prettier-ignore
+    // a refusal may be quick, and complete
+    await pool.query(sql`update sample set latency_us = 5000 where not good`);
     const latencies = async () => [
       ...valuesOf((await scrape(api))["svc_latency_seconds"]),
     ];

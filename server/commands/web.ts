@@ -1,4 +1,4 @@
-import { makeWebMetrics } from "../api/own-metrics.js";
+import { makeWebMetrics } from "../api/web-metrics.js";
 import { startWeb } from "../api/web.js";
 import { openPool, warnUnlessReachable } from "../db.js";
 import { startHealth } from "../health.js";
