@@ -18,6 +18,8 @@ export interface ProbeOptions {
   record: RecordSamples;
   log: Log;
   clock?: Clock;
+  /** The turn of a slot has come, so long after its scheduled instant. */
+  onTurn?: (lateMs: number) => void;
 }
 
 export interface ProbeStatus extends TallyStatus, ShipStatus {
@@ -56,6 +58,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
       ship.add(sample);
     },
     onUnmeasured: tally.unmeasured,
+    ...(options.onTurn && { onTurn: options.onTurn }),
   });
 
   async function close() {

@@ -25,6 +25,8 @@ export interface ScheduleOptions {
   log: Log;
   onSample: (sample: Sample) => void;
   onUnmeasured: (reason: UnmeasuredReason, slots: number) => void;
+  /** The turn of a slot has come, so long after its scheduled instant. */
+  onTurn?: (lateMs: number) => void;
 }
 
 /** A slot that comes up later than this is not measured any more. */
@@ -62,7 +64,7 @@ export function phaseMsOf(
 
 function runTask(
   task: Task,
-  { region, clock, log, onSample, onUnmeasured }: ScheduleOptions,
+  { region, clock, log, onSample, onUnmeasured, onTurn }: ScheduleOptions,
   stopping: AbortController,
 ) {
   const { venue, component, cadenceMs } = task;
@@ -93,6 +95,7 @@ function runTask(
   }
 
   function takeSlot(slotMs: number, nowMs: number) {
+    onTurn?.(nowMs - slotMs);
     if (nowMs - slotMs > lateAfterMs) return onUnmeasured("late", 1);
     if (running) return onUnmeasured("overlap", 1);
     running = measure(new Date(slotMs)).finally(() => (running = null));

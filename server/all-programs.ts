@@ -56,12 +56,14 @@ export async function startServices(
   regions: readonly string[],
   changes: Changes,
 ): Promise<Addresses> {
-  const ports = healthPorts(settings.healthPort, regions.length + 1);
+  const ports = healthPorts(settings.healthPort, regions.length + 2);
   const [corePort, ...probePorts] = ports;
   const core = await supervisor.start(
     program("core", { ...changes, HEALTH_PORT: corePort }),
   );
-  const web = await supervisor.start(program("web", changes));
+  const web = await supervisor.start(
+    program("web", { ...changes, HEALTH_PORT: probePorts[regions.length] }),
+  );
   const probes = await Promise.all(
     regions.map(async (REGION, i) => {
       const own = { ...changes, REGION, HEALTH_PORT: probePorts[i] };

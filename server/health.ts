@@ -1,6 +1,7 @@
 /**
- * Liveness and readiness. `/healthz` says that the program runs and never asks
- * the database; `/readyz` says whether it can do its work, and if not, why.
+ * Liveness, readiness, and how it goes. `/healthz` says that the program runs
+ * and never asks the database; `/readyz` says whether it can do its work, and
+ * if not, why; `/metrics` tells Prometheus how it does it.
  */
 
 import { createServer, type IncomingMessage } from "node:http";
@@ -8,6 +9,7 @@ import type { ServerResponse } from "node:http";
 
 import { listen } from "./listen.js";
 import type { Log } from "./log.js";
+import type { OwnMetrics } from "./own-metrics.js";
 import { version } from "./package.js";
 import { singleFlight } from "./single-flight.js";
 import { stackOf } from "./user-error.js";
@@ -41,6 +43,7 @@ export interface HealthOptions {
   /** Undefined: all addresses of this machine. */
   host?: string;
   ready: ReadinessCheck;
+  metrics: OwnMetrics;
   log: Log;
 }
 
@@ -48,11 +51,15 @@ export interface HealthOptions {
 const readyWithinMs = 5_000;
 
 /**
- * The small server of a program that has no other. Its port is `HEALTH_PORT`. However many ask at once, one check is
- * made for them.
+ * The small server for a program's operators, at `HEALTH_PORT`; nothing of it is for the public. However many ask at once,
+ * one check is made for them.
  */
 export async function startHealth(given: HealthOptions) {
-  const options = { ...given, ready: singleFlight(given.ready) };
+  const options: Answering = {
+    ...given,
+    ready: singleFlight(given.ready),
+    exposition: singleFlight(() => given.metrics.metrics()),
+  };
   const server = createServer((request, response) => {
     void answer(options, request, response);
   });
@@ -107,19 +114,49 @@ function unready(detail: string): Readiness {
   return { ready: false, checks: { readiness: { ok: false, detail } } };
 }
 
+interface Answering extends HealthOptions {
+  exposition: () => Promise<string>;
+}
+
 async function answer(
-  { service, ready, log }: HealthOptions,
+  { service, ready, metrics, exposition, log }: Answering,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const path = request.url?.split("?")[0];
-  if (path !== "/healthz" && path !== "/readyz")
-    return refuse(response, 404, "Not Found", "there are /healthz and /readyz");
+  if (path !== "/healthz" && path !== "/readyz" && path !== "/metrics")
+    return refuse(
+      response,
+      404,
+      "Not Found",
+      "there are /healthz, /readyz and /metrics",
+    );
   if (request.method !== "GET" && request.method !== "HEAD")
     return refuse(response, 405, "Method Not Allowed", "use GET");
   if (path === "/healthz") return send(response, 200, healthBody(service));
+  if (path === "/metrics")
+    return sendMetrics(response, metrics.contentType, exposition, log);
   const readiness = await readinessOf(ready, log);
   send(response, readiness.ready ? 200 : 503, readiness);
+}
+
+async function sendMetrics(
+  response: ServerResponse,
+  type: string,
+  exposition: () => Promise<string>,
+  log: Log,
+): Promise<void> {
+  try {
+    const text = await exposition();
+    response.writeHead(200, {
+      "Content-Type": type,
+      "Cache-Control": "no-store",
+    });
+    response.end(text);
+  } catch (error) {
+    log.error("own metrics failed", { stack: stackOf(error) });
+    refuse(response, 500, "Internal Server Error", "the log says why");
+  }
 }
 
 function refuse(

@@ -96,7 +96,7 @@ export const settingTable = [
     name: "HEALTH_PORT",
     default: "`PORT` + 1",
     meaning:
-      "port of `/healthz` and `/readyz` of `core` and `probe`; under `up` the first of one port each, upwards",
+      "port of `/healthz`, `/readyz` and the program's own `/metrics`, for its operators; under `up` the first of one port each, upwards: core, the probes, web",
   },
   {
     name: "EMBEDDED_PORT",

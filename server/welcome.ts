@@ -8,6 +8,7 @@ export function welcome(
 ): string {
   const rows = [
     ["board", `${web}/v1/status`],
+    ["metrics of all venues", `${web}/metrics`],
     ["readiness", `${web}/readyz`],
     ["health of core", `${core}/healthz`],
     ...[...probes].map(([region, url]) => [

@@ -70,6 +70,7 @@ void t.test(
       HEALTH_PORT: "9003",
       REGION: "us-east",
     });
+    t.match(of("start web")?.env, { HEALTH_PORT: "9004" });
   },
 );
 

@@ -354,6 +354,7 @@ void t.test("the board and a venue's page", async (t) => {
         "/v1/targets/kraken": "public, max-age=5, stale-while-revalidate=30",
         "/v1/regions": "public, max-age=5, stale-while-revalidate=30",
         "/v1/incidents": "public, max-age=5, stale-while-revalidate=30",
+        "/metrics": "public, max-age=5, stale-while-revalidate=30",
         "/v1/thresholds": "public, max-age=300",
       };
       for (const [path, lifetime] of Object.entries(lifetimes)) {

@@ -20,6 +20,7 @@ const dataRoutes = [
   "/v1/targets/okx",
   "/v1/regions",
   "/v1/incidents",
+  "/metrics",
   "/v1/incidents/okx-2026-01-01-rest-outage",
 ];
 
@@ -71,7 +72,7 @@ async function databaseIsAway(
 
   await t.test("while it is there, all is ready", async (t) => {
     t.match(await ready(), { status: 200, ready: true });
-    for (const path of dataRoutes.slice(0, 4))
+    for (const path of dataRoutes.slice(0, 5))
       t.equal((await api.ask(path)).status, 200, path);
   });
 
@@ -93,7 +94,7 @@ async function databaseIsAway(
   await t.test("back again: served again, without a restart", async (t) => {
     await gate.open();
     t.match(await ready(), { status: 200, ready: true });
-    for (const path of dataRoutes.slice(0, 4))
+    for (const path of dataRoutes.slice(0, 5))
       t.equal((await api.ask(path)).status, 200, path);
   });
 
@@ -179,7 +180,7 @@ async function migrationUnderWay(
   const statuses = new Set<number>();
   const readers = [1, 2, 3].map(async () => {
     while (migrating)
-      for (const path of dataRoutes.slice(0, 4))
+      for (const path of dataRoutes.slice(0, 5))
         statuses.add((await api.ask(path)).status);
   });
   for (let i = 0; i < 3; i++)

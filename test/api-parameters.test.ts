@@ -323,6 +323,7 @@ const roots = [
   "/openapi.json",
   "/v1/incidents",
   "/v1/incidents/",
+  "/metrics",
   "/healthz",
 ];
 const goodValues: Record<string, string[]> = {

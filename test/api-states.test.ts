@@ -39,6 +39,7 @@ async function askAll(api: Api, venues: string[]): Promise<void> {
     "/v1/reliability?days=1&category=bridge",
     "/v1/detection",
     "/v1/notify",
+    "/metrics",
     "/healthz",
     "/openapi.json",
   ];

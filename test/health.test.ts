@@ -10,6 +10,7 @@ import {
   type ReadinessCheck,
 } from "../server/health.js";
 import { makeLog } from "../server/log.js";
+import { makeOwnMetrics } from "../server/own-metrics.js";
 import { version } from "../server/package.js";
 
 const well = {
@@ -132,6 +133,7 @@ async function serve(t: Test, check: ReadinessCheck, lines: string[] = []) {
     port: 0,
     host: "127.0.0.1",
     ready: check,
+    metrics: makeOwnMetrics("probe"),
     log: makeLog("test", "info", (line) => lines.push(line)),
   });
   t.teardown(health.close);

@@ -100,6 +100,19 @@ function watched(child: ChildProcess): Script {
   };
 }
 
+/** The address that a program logs behind these words. */
+export async function addressLogged(
+  { output, more }: Script,
+  words: string,
+): Promise<string> {
+  const line = new RegExp(`${words} address=(\\S+)`);
+  for (;;) {
+    const address = line.exec(output())?.[1];
+    if (address) return address;
+    await more();
+  }
+}
+
 /** Path of a compiled module of server/. */
 export function built(name: string): string {
   return packagedFile(`dist/server/${name}.js`);

@@ -8,9 +8,11 @@ import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
 import { categories, type Registry } from "../registry.js";
+import { type Answered, whenAnswered } from "./answered.js";
 import { detectionRoute } from "./detection.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
+import { metricsRoute } from "./metrics.js";
 import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
@@ -34,6 +36,8 @@ export interface AppOptions {
   rateLimit: number;
   trustProxy: readonly string[];
   log: Log;
+  /** Told of every request when it is over. */
+  onAnswered?: (answered: Answered) => void;
 }
 
 /** The public API. It only reads, holds no state but bodies of the newest tick, and does not listen by itself. */
@@ -49,6 +53,7 @@ export function makeApp(options: AppOptions): Express {
   app.set("query parser", false);
   app.set("trust proxy", [...options.trustProxy]);
 
+  if (options.onAnswered) app.use(whenAnswered(options.onAnswered));
   app.use(publicHeaders);
   app.use(onlyReading);
   app.get("/healthz", noStore, (_request, response) => {
@@ -75,14 +80,15 @@ export function makeApp(options: AppOptions): Express {
   app.get("/v1/notify", notifyRoute(snapshots));
   app.get("/v1/incidents", incidentsRoute(registry, incidents));
   app.get("/v1/incidents/:slug", incidentRoute(incidents));
+  app.get("/metrics", metricsRoute(snapshots));
   app.use(notFound);
   app.use(answerErrors(log));
   return app;
 }
 
-/** A board for each category and for all, every venue in both ranges from every region, the regions, and the alerts. */
+/** A board for each category and for all, every venue in both ranges from every region, the regions, the alerts, and the metrics. */
 function keptBodies({ venues, regions }: Registry): number {
-  return categories.length + 1 + venues.length * regions.length * 2 + 2;
+  return categories.length + 1 + venues.length * regions.length * 2 + 3;
 }
 
 /** Anybody may read from any page; nothing here is ever to be sniffed, framed or scripted. */

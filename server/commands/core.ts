@@ -1,8 +1,10 @@
 import { connect, openPool } from "../db.js";
 import { startCore } from "../engine/core.js";
+import { makeEngineMetrics } from "../engine/metrics.js";
 import { startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
+import { makeOwnMetrics } from "../own-metrics.js";
 import { readiness } from "../readiness.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
@@ -38,7 +40,7 @@ export async function run(): Promise<void> {
       statementTimeoutMs: renewalTimeoutMs,
     });
     life.onClose("connection of the lease", leasePool.close);
-    // apart, so that whoever asks for readiness takes no connection from the engine
+    // apart, so that whoever asks how it goes takes no connection from the engine
     const readinessPool = openPool(url, {
       applicationName: "core readiness",
       log,
@@ -46,12 +48,19 @@ export async function run(): Promise<void> {
       statementTimeoutMs: readinessTimeoutMs,
     });
     life.onClose("readiness connection", readinessPool.close);
-    const core = startCore({ pool, leasePool, log });
+    const metrics = makeOwnMetrics("core");
+    const core = startCore({
+      pool,
+      leasePool,
+      log,
+      metrics: makeEngineMetrics(metrics, readinessPool, log),
+    });
     life.onClose("engine", core.close);
     const health = await startHealth({
       service: "core",
       port: settings.healthPort,
       ready: () => readiness(readinessPool),
+      metrics,
       log,
     });
     life.onClose("health", health.close);

@@ -1,8 +1,10 @@
+import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
 import { openPool, warnUnlessReachable } from "../db.js";
 import { type Readiness, startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
+import { makeOwnMetrics } from "../own-metrics.js";
 import { version } from "../package.js";
 import { recordSamples } from "../record-samples.js";
 import { loadRegistry, type Registry } from "../registry.js";
@@ -37,13 +39,17 @@ export async function run(): Promise<void> {
     life.onClose("database connections", pool.close);
     await warnUnlessReachable(pool, url, log);
     const identity = { region, version, startedAt: new Date() };
+    const metrics = makeOwnMetrics("probe", { region });
+    const meter = makeProbeMetrics(metrics, () => probe.status());
     const probe = await startProbe({
       registry,
       region,
       version,
       siteUrl: settings.siteUrl,
-      record: (samples) =>
+      record: meter.timed((samples) =>
         recordSamples(pool, identity, sum(probe.status().unmeasured), samples),
+      ),
+      onTurn: meter.slotBegun,
       log,
     });
     life.onClose("measuring", probe.close);
@@ -51,6 +57,7 @@ export async function run(): Promise<void> {
       service: "probe",
       port: settings.healthPort,
       ready: () => Promise.resolve(readinessOfProbe(probe.status().waiting)),
+      metrics,
       log,
     });
     life.onClose("health", health.close);

@@ -1,11 +1,15 @@
+import { makeWebMetrics } from "../api/web-metrics.js";
 import { startWeb } from "../api/web.js";
 import { openPool, warnUnlessReachable } from "../db.js";
+import { startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
+import { makeOwnMetrics } from "../own-metrics.js";
+import { readiness } from "../readiness.js";
 import { loadRegistry } from "../registry.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
-export const help = `Serves the public API at PORT. It only reads, from DATABASE_READ_URL where that is set.`;
+export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads, from DATABASE_READ_URL where that is set.`;
 
 /** A page that takes longer is given up: its reader has gone long before. */
 const statementTimeoutMs = 10_000;
@@ -24,8 +28,25 @@ export async function run(): Promise<void> {
     life.onClose("database connections", pool.close);
     // it starts without a database too, and says so: /healthz must answer, and the database may come later
     await warnUnlessReachable(pool, url, log);
-    const web = await startWeb({ ...settings, pool, registry, log });
+    const metrics = makeOwnMetrics("web");
+    const onAnswered = makeWebMetrics(metrics);
+    const web = await startWeb({
+      ...settings,
+      pool,
+      registry,
+      log,
+      onAnswered,
+    });
     life.onClose("web server", web.close);
+    const health = await startHealth({
+      service: "web",
+      port: settings.healthPort,
+      ready: () => readiness(pool),
+      metrics,
+      log,
+    });
+    life.onClose("health", health.close);
+    log.info("health and own metrics", { address: health.url });
     return web.url;
   });
 }

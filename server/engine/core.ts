@@ -5,6 +5,7 @@ import type { Log } from "../log.js";
 import { decideWhatIsDue } from "./deciding.js";
 import { makeLease, type Term } from "./lease.js";
 import { startLoop } from "./loop.js";
+import type { EngineMetrics } from "./metrics.js";
 import { type RulesRow, rulesRow } from "./rules.js";
 import {
   makeUpkeep,
@@ -38,6 +39,7 @@ export interface CoreOptions {
   log: Log;
   rules?: RulesRow;
   pace?: Pace;
+  metrics?: EngineMetrics | undefined;
 }
 
 export interface Core {
@@ -65,12 +67,14 @@ export function startCore({
   log,
   rules = rulesRow,
   pace = usualPace,
+  metrics,
 }: CoreOptions): Core {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const lease = makeLease(leasePool, "engine", holder, pace.leaseMs);
   const renewEveryMs = pace.leaseMs / renewalsALease;
   let office: Office | null = null;
   let closing = false;
+  metrics?.leads(false);
 
   const renewing = startLoop(async () => {
     try {
@@ -100,6 +104,7 @@ export function startCore({
         settleMs,
         term,
         goesOn,
+        metrics,
       });
       if (next?.upToDate) letUpkeepBegin(mine);
       if (next) return next.inMs;
@@ -127,13 +132,15 @@ export function startCore({
   function lead(term: Term): void {
     log.info("leads from now on", { ...term });
     // whoever led before, what it left undone is unknown: everything is due
-    const upkeep = makeUpkeep(pool, log, pace);
+    metrics?.leads(true);
+    const upkeep = makeUpkeep(pool, log, pace, metrics);
     office = { term, upkeep, upToDate: false };
     deciding.wake();
   }
 
   function follow(): void {
     if (office) log.info("no longer leads", { ...office.term });
+    metrics?.leads(false);
     office = null;
   }
 

@@ -1,6 +1,7 @@
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
 import type { Term } from "./lease.js";
+import type { EngineMetrics } from "./metrics.js";
 import type { RulesRow } from "./rules.js";
 import { type Decided, decideUpTo } from "./tick.js";
 import { underWayElsewhere } from "./upkeep.js";
@@ -19,6 +20,7 @@ interface Deciding {
   term: Term;
   /** Asked after every instant. */
   goesOn: () => boolean;
+  metrics: EngineMetrics | undefined;
 }
 
 interface Next {
@@ -35,7 +37,7 @@ interface Next {
 export async function decideWhatIsDue(
   deciding: Deciding,
 ): Promise<Next | null> {
-  const { pool, log, rules, settleMs, term, goesOn } = deciding;
+  const { pool, log, rules, settleMs, term, goesOn, metrics } = deciding;
   const askedAtMs = performance.now();
   const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
   if (tickedAt && tickedAt > now) {
@@ -51,6 +53,7 @@ export async function decideWhatIsDue(
   if (hoursAreDue && !(await rollUpHours(pool, log, upTo))) return notYet;
 
   let instants = 0;
+  let begunMs = performance.now();
   for await (const decided of decideUpTo(pool, upTo, {
     rules,
     term,
@@ -61,6 +64,8 @@ export async function decideWhatIsDue(
       log.warn("an instant was decided before this core came to it");
       return notYet;
     }
+    metrics?.decided(decided, performance.now() - begunMs);
+    begunMs = performance.now();
     tell(log, decided);
     instants += 1;
     if (!goesOn()) return { inMs: 0, upToDate: false };

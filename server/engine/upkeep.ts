@@ -1,5 +1,6 @@
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
+import type { EngineMetrics } from "./metrics.js";
 
 const minuteMs = 60_000;
 
@@ -40,17 +41,27 @@ interface Chore {
 }
 
 /** Chores fail one by one: each is tried again when it is due again. */
-export function makeUpkeep(pool: Pool, log: Log, pace: UpkeepPace): Upkeep {
+export function makeUpkeep(
+  pool: Pool,
+  log: Log,
+  pace: UpkeepPace,
+  metrics?: EngineMetrics,
+): Upkeep {
   const due = chores(pool, log, pace).map((chore) => ({ chore, atMs: 0 }));
 
   async function doChore(chore: Chore): Promise<number> {
+    const begunMs = performance.now();
+    const tell = (failed: boolean) =>
+      metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
     try {
       await chore.run(await now(pool));
+      tell(false);
     } catch (error) {
       if (underWayElsewhere(error)) {
         log.info(`${chore.name} waits for another core to end it`);
         return retryMs;
       }
+      tell(true);
       log.error(`${chore.name} failed, and is tried again when it is due`, {
         error,
       });

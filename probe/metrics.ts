@@ -1,0 +1,111 @@
+import { Counter, Gauge, Histogram } from "prom-client";
+import type { OwnMetrics } from "../server/own-metrics.js";
+import type { ProbeStatus } from "./probe.js";
+import type { RecordSamples } from "./ship.js";
+
+export interface ProbeMetrics {
+  /** @param lateMs from the scheduled instant of a slot to its turn */
+  slotBegun: (lateMs: number) => void;
+  /** The same, timed. */
+  timed: (record: RecordSamples) => RecordSamples;
+}
+
+/** Tells operators of a probe what it measures and delivers. */
+export function makeProbeMetrics(
+  registry: OwnMetrics,
+  status: () => ProbeStatus,
+): ProbeMetrics {
+  const registers = [registry];
+  const lateness = new Histogram({
+    name: "venuewatch_probe_slot_lateness_seconds",
+    help: "From the scheduled instant of a slot to its turn, slots that came too late to be measured included.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+    registers,
+  });
+  const recording = new Histogram({
+    name: "venuewatch_probe_record_seconds",
+    help: "Handing one batch of samples to the database, by outcome.",
+    labelNames: ["outcome"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
+    registers,
+  });
+  const counts: [name: string, help: string, key: CountedKey][] = [
+    ["taken", "Samples measured, bad ones included.", "taken"],
+    ["delivered", "Samples that are in the database.", "shipped"],
+    [
+      "duplicate",
+      "Samples delivered that were in the database already.",
+      "duplicates",
+    ],
+    ["refused", "Samples that the database did not take.", "refused"],
+    [
+      "lost",
+      "Samples given up: the database was away for too long.",
+      "dropped",
+    ],
+  ];
+  for (const [name, help, key] of counts)
+    new Counter({
+      name: `venuewatch_probe_samples_${name}_total`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(status()[key]);
+      },
+    });
+  new Counter({
+    name: "venuewatch_probe_unmeasured_slots_total",
+    help: "Slots without a sample, by reason; none is a word about a venue.",
+    labelNames: ["reason"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, slots] of Object.entries(status().unmeasured))
+        this.inc({ reason }, slots);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_samples_waiting",
+    help: "Samples in memory that wait to be delivered.",
+    registers,
+    collect() {
+      this.set(status().waiting);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_newest_slot_timestamp_seconds",
+    help: "Scheduled instant of the newest sample; absent before the first.",
+    registers,
+    collect() {
+      const { newestSlotAt } = status();
+      this.remove();
+      if (newestSlotAt) this.set(+newestSlotAt / 1000);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_sockets_open",
+    help: "WebSocket connections to venues that are open.",
+    registers,
+    collect() {
+      this.set(status().socketsOpen);
+    },
+  });
+
+  return {
+    slotBegun: (lateMs) => lateness.observe(lateMs / 1000),
+    timed: (record) => async (samples) => {
+      const end = recording.startTimer();
+      try {
+        const recorded = await record(samples);
+        end({ outcome: "recorded" });
+        return recorded;
+      } catch (error) {
+        end({ outcome: "failed" });
+        throw error;
+      }
+    },
+  };
+}
+
+type CountedKey = "taken" | "shipped" | "duplicates" | "refused" | "dropped";

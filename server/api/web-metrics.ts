@@ -1,0 +1,20 @@
+import { Histogram } from "prom-client";
+import type { OwnMetrics } from "../own-metrics.js";
+import type { Answered } from "./answered.js";
+
+/** Tells operators of a web program how long its answers take. */
+export function makeWebMetrics(
+  registry: OwnMetrics,
+): (answered: Answered) => void {
+  const requests = new Histogram({
+    name: "venuewatch_web_request_seconds",
+    help: "One request, from its headers to the end of its answer, by route and status.",
+    labelNames: ["route", "status"],
+    buckets: [
+      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+    ],
+    registers: [registry],
+  });
+  return ({ route, status, tookMs }) =>
+    requests.observe({ route, status }, tookMs / 1000);
+}

@@ -1,0 +1,162 @@
+import { Counter, Gauge, Histogram } from "prom-client";
+import type { Db } from "../db.js";
+import type { Log } from "../log.js";
+import type { OwnMetrics } from "../own-metrics.js";
+import { singleFlight } from "../single-flight.js";
+import { rulesRow } from "./rules.js";
+import type { Decided } from "./tick.js";
+
+/** What a core tells of its work as it does it. */
+export interface EngineMetrics {
+  leads: (leads: boolean) => void;
+  /** @param tookMs from asking which instants are due, or from the instant before, until it was committed */
+  decided: (decided: Decided, tookMs: number) => void;
+  choreDone: (chore: string, failed: boolean, tookMs: number) => void;
+}
+
+/** One row of `engine_state.sql`. */
+interface EngineState {
+  behind_seconds: number | null;
+  instants_behind: number | null;
+  incidents_open: number;
+  alerts_waiting: number;
+  alert_age_seconds: number | null;
+}
+
+/** A scraper waits for ten seconds by default, and all else should reach it when the database does not answer. */
+const stateWithinMs = 3_000;
+
+/**
+ * Tells operators of a core what it decides, and, asking the database at every scrape, how far the engine as a whole is.
+ *
+ * @param db apart from the engine's connections
+ */
+export function makeEngineMetrics(
+  registry: OwnMetrics,
+  db: Db,
+  log: Log,
+): EngineMetrics {
+  const registers = [registry];
+  const leading = new Gauge({
+    name: "venuewatch_engine_leading",
+    help: "1 while this core leads and decides, 0 while it stands by.",
+    registers,
+  });
+  const ticks = new Histogram({
+    name: "venuewatch_engine_tick_seconds",
+    help: "Deciding one instant, with the question which ones are due.",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+    registers,
+  });
+  const incidents = new Counter({
+    name: "venuewatch_engine_incidents_total",
+    help: "What this core decided of incidents, by event.",
+    labelNames: ["event"],
+    registers,
+  });
+  for (const event of events) incidents.inc({ event }, 0);
+  const chores = new Histogram({
+    name: "venuewatch_upkeep_seconds",
+    help: "One chore of the upkeep of the history, failed ones included.",
+    labelNames: ["chore"],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+    registers,
+  });
+  const failures = new Counter({
+    name: "venuewatch_upkeep_failures_total",
+    help: "Chores of the upkeep that failed.",
+    labelNames: ["chore"],
+    registers,
+  });
+  addState(registry, db, log);
+
+  return {
+    leads: (leads) => leading.set(leads ? 1 : 0),
+    decided(decided, tookMs) {
+      ticks.observe(tookMs / 1000);
+      for (const event of events)
+        incidents.inc({ event }, decided[event].length);
+    },
+    choreDone(chore, failed, tookMs) {
+      chores.observe({ chore }, tookMs / 1000);
+      // of those that do not fail too: a counter must be seen at 0 before its first increase shows
+      failures.inc({ chore }, failed ? 1 : 0);
+    },
+  };
+}
+
+const events = ["opened", "escalated", "closed", "retracted"] as const;
+
+/** While the database does not answer, nothing is known of it but that. */
+function addState(registry: OwnMetrics, db: Db, log: Log): void {
+  // all of one scrape ask at once, and get the same row
+  const state = singleFlight(() => stateOf(db, log));
+  const gauges: [
+    name: string,
+    help: string,
+    value: (state: EngineState) => number | null,
+  ][] = [
+    [
+      "engine_behind_seconds",
+      "Since the newest instant that any core decided.",
+      (of) => of.behind_seconds,
+    ],
+    [
+      "engine_instants_behind",
+      "Instants that have passed since the newest one that any core decided.",
+      (of) => of.instants_behind,
+    ],
+    ["incidents_open", "Open incidents.", (of) => of.incidents_open],
+    [
+      "alert_events_waiting",
+      "Alerts in the outbox that have not been dispatched.",
+      (of) => of.alerts_waiting,
+    ],
+    [
+      "alert_events_oldest_seconds",
+      "Age of the oldest of them; 0 where none waits.",
+      (of) => of.alert_age_seconds ?? 0,
+    ],
+  ];
+  new Gauge({
+    name: "venuewatch_database_up",
+    help: "1 when the database answered to this scrape.",
+    registers: [registry],
+    async collect() {
+      this.set((await state()) ? 1 : 0);
+    },
+  });
+  for (const [name, help, value] of gauges)
+    new Gauge({
+      name: `venuewatch_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        const row = await state();
+        const known = row && value(row);
+        this.remove();
+        if (known !== null) this.set(known);
+      },
+    });
+}
+
+/** Null where the database does not answer, or not in time. */
+async function stateOf(db: Db, log: Log): Promise<EngineState | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${stateWithinMs} ms`)),
+      stateWithinMs,
+    );
+  });
+  const asked = db.file<EngineState>("engine_state", [rulesRow.step_ms]);
+  try {
+    const [row] = await Promise.race([asked, late]);
+    return row!;
+  } catch (error) {
+    log.warn("own metrics lack what the database did not tell", { error });
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}

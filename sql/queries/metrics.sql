@@ -1,0 +1,89 @@
+-- The state of everything for Prometheus, in its text format, version 0.0.4: four families, every published component in each.
+-- One row {generated_at, body}.
+with component as materialized (
+  select
+    c.component_id,
+    c.kind,
+    c.venue_position,
+    c.position,
+    format('venue="%s",component="%s"', api.label_value(c.venue), api.label_value(c.component)) as labels,
+    format('venue="%s",endpoint="%s"', api.label_value(c.venue), api.label_value(c.name)) as endpoint_labels
+  from api.component c
+),
+seen_from as materialized (
+  select g.region_id, g.position, format('region="%s"', api.label_value(g.region)) as label
+  from region g
+  where g.published
+),
+-- `place` orders series within a component, so that bodies of one tick are the same bytes
+series as (
+  select 'svc_component_state' as family, c.component_id, array[0] as place, c.labels, api.state_number(s.state)::text as value
+  from component c
+  join api.component_state s using (component_id)
+  union all
+  select 'svc_component_state_region', c.component_id, array[g.position], c.labels || ',' || g.label, api.state_number(s.state)::text
+  from component c
+  join api.region_state s using (component_id)
+  join seen_from g using (region_id)
+  union all
+  -- the only family that leaves series out: no value stands for not measured, and 0 would claim an instant answer
+  select
+    'svc_latency_seconds',
+    c.component_id,
+    array[g.position, p.percentile],
+    format('%s,%s,percentile="%s"', c.endpoint_labels, g.label, p.percentile),
+    trim_scale(p.us / 1000000.0)::text
+  from component c
+  join api.newest_minute m using (component_id)
+  join seen_from g using (region_id)
+  cross join lateral (values (50, m.p50_us), (95, m.p95_us)) as p (percentile, us)
+  union all
+  -- retracted incidents never pass api.incident, so they read 0
+  select
+    'svc_incident_open',
+    c.component_id,
+    array[n.place],
+    format('%s,severity="%s"', c.labels, n.severity),
+    (case when i.severity is null then 0 else 1 end)::text
+  from component c
+  cross join (values (1, 'degraded'::state), (2, 'outage'::state)) as n (place, severity)
+  left join api.incident i on i.component_id = c.component_id and i.severity = n.severity and i.status = 'open'
+),
+family (place, name, help) as (
+  values
+    (
+      1, 'svc_component_state',
+      'State of a component by the quorum of regions: 0 operational, 1 degraded, 2 outage, 3 unknown.'
+    ),
+    (
+      2, 'svc_component_state_region',
+      'State of a component as one region sees it: 0 operational, 1 degraded, 2 outage, 3 unknown.'
+    ),
+    (
+      3, 'svc_latency_seconds',
+      'Percentile of the latency of good answers in the most recent complete minute, of one REST endpoint seen from one region.'
+    ),
+    (
+      4, 'svc_incident_open',
+      '1 while an incident of that severity is open, otherwise 0.'
+    )
+),
+written as (
+  select
+    f.place,
+    format(E'# HELP %1$s %2$s\n# TYPE %1$s gauge\n', f.name, f.help)
+      || coalesce(
+        string_agg(
+          format(E'%s{%s} %s\n', f.name, s.labels, s.value), ''
+          order by c.venue_position, c.position, c.component_id, s.place
+        ) filter (where s.family is not null),
+        ''
+      ) as text
+  from family f
+  left join (series s join component c using (component_id)) on s.family = f.name
+  group by f.place, f.name, f.help
+)
+select
+  k.generated_at,
+  (select string_agg(w.text, '' order by w.place) from written w) as body
+from api.clock k

@@ -1,0 +1,58 @@
+/** What is exported, by real programs' own makers: each series' name with the labels that it has. */
+import { makeProbeMetrics } from "../probe/metrics.js";
+import type { UnmeasuredReason } from "../probe/measurement.js";
+import { unmeasuredReasons } from "../probe/measurement.js";
+import { makeWebMetrics } from "../server/api/web-metrics.js";
+import type { Pool } from "../server/db.js";
+import { makeEngineMetrics } from "../server/engine/metrics.js";
+import type { Log } from "../server/log.js";
+import { makeOwnMetrics } from "../server/own-metrics.js";
+import { parseExposition } from "./exposition.js";
+
+export type Exported = Map<string, Set<string>>;
+
+/** @param text an exposition in which every family has a series */
+export function exportedBy(text: string): Exported {
+  const exported: Exported = new Map();
+  for (const { name, labels } of parseExposition(text).flatMap(
+    ({ series }) => series,
+  )) {
+    const known = exported.get(name) ?? new Set();
+    for (const label of Object.keys(labels)) known.add(label);
+    exported.set(name, known);
+  }
+  return exported;
+}
+
+/** What core, probe and web tell their operators, one text each, with everything counted once. */
+export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
+  const core = makeOwnMetrics("core");
+  const engine = makeEngineMetrics(core, pool, log);
+  engine.leads(true);
+  const nothing = { escalated: [], closed: [], retracted: [] };
+  engine.decided({ at: "", opened: ["one"], ...nothing }, 20);
+  engine.choreDone("compressing", true, 20);
+
+  const probe = makeOwnMetrics("probe", { region: "us-east" });
+  const unmeasured = Object.fromEntries(
+    unmeasuredReasons.map((reason) => [reason, 1]),
+  ) as Record<UnmeasuredReason, number>;
+  const meter = makeProbeMetrics(probe, () => ({
+    taken: 9,
+    shipped: 5,
+    duplicates: 1,
+    refused: 1,
+    waiting: 2,
+    dropped: 1,
+    unmeasured,
+    newestSlotAt: new Date(),
+    socketsOpen: 1,
+  }));
+  meter.slotBegun(3);
+  const stored = { stored: 1, duplicates: 0, refused: 0 };
+  await meter.timed(() => Promise.resolve(stored))([]);
+
+  const web = makeOwnMetrics("web");
+  makeWebMetrics(web)({ route: "/v1/status", status: "200", tookMs: 2 });
+  return Promise.all([core, probe, web].map((own) => own.metrics()));
+}

@@ -1,0 +1,175 @@
+/** The alert rules and the dashboard that we ship name only what is exported. */
+import { readFileSync } from "node:fs";
+import t, { type Test } from "tap";
+import { makeLog } from "../server/log.js";
+import { packagedFile } from "../server/package.js";
+import { serve } from "./api.js";
+import { migratedDatabase } from "./database.js";
+import { type Exported, exportedBy, ownExpositions } from "./exported.js";
+import { ago, decide, measured } from "./fleet.js";
+import { readDashboard } from "./dashboard.js";
+import { namesIn } from "./promql.js";
+
+/** Prometheus adds them to whatever it scrapes. */
+const always = ["job", "instance"];
+
+void t.test("rules and dashboard name what is exported", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await measured(pool, { from: ago(200), to: ago(0) });
+  await decide(pool);
+  const api = await serve(t, { pool, registry });
+  const venues = exportedBy((await api.ask("/metrics")).text);
+  const own: Exported = new Map(
+    (await ownExpositions(pool, makeLog("test", "warn"))).flatMap((text) => [
+      ...exportedBy(text),
+    ]),
+  );
+  own.set("up", new Set());
+
+  await t.test("the rules for users of /metrics", (t) => {
+    const rules = rulesIn("prometheus/venues.rules.yaml");
+    t.strictSame(
+      new Set(rules.flatMap(({ expr }) => metricsIn(expr))),
+      new Set(["svc_component_state", "svc_component_state_region"]),
+    );
+    for (const rule of rules) holds(t, rule, venues);
+    t.end();
+  });
+
+  await t.test("the rules for operators", (t) => {
+    for (const rule of rulesIn("prometheus/operators.rules.yaml"))
+      holds(t, rule, own);
+    t.end();
+  });
+
+  await t.test("the dashboard", (t) => {
+    const { queries } = readDashboard();
+    for (const { title, expr, text } of queries)
+      holds(t, { alert: title, expr, text }, venues);
+    t.strictSame(
+      new Set(queries.flatMap(({ expr }) => metricsIn(expr))),
+      new Set(venues.keys()),
+      "all four families are on it",
+    );
+    t.end();
+  });
+
+  await t.test("what is not exported would be noticed", (t) => {
+    const noticed = (expr: string, text = "") =>
+      faultsOf({ alert: "x", expr, text }, venues);
+    t.strictSame(noticed("svc_component_states"), [
+      "there is no svc_component_states",
+    ]);
+    t.strictSame(noticed('svc_component_state{region="x"}'), [
+      "svc_component_state has no region",
+    ]);
+    t.strictSame(noticed("sum by (quantile) (svc_latency_seconds)"), [
+      "nothing there has quantile",
+    ]);
+    t.strictSame(noticed("svc_incident_open", "{{ $labels.region }}"), [
+      "nothing there has region",
+    ]);
+    t.strictSame(noticed("svc_incident_open", "{{severity}}"), []);
+    t.end();
+  });
+});
+
+void t.test("the dashboard can be imported", (t) => {
+  const { dashboard, queries } = readDashboard();
+  t.match(dashboard, {
+    uid: /^[a-z-]{1,40}$/,
+    title: String,
+    schemaVersion: Number,
+    id: null,
+  });
+  const [first] = dashboard.templating.list;
+  t.match(first, {
+    name: "datasource",
+    type: "datasource",
+    query: "prometheus",
+  });
+  const variables = dashboard.templating.list.map(({ name }) => name);
+  const used = JSON.stringify(dashboard).matchAll(/\$\{?([a-z]\w*)/g);
+  for (const [, name = ""] of used)
+    if (name !== "__all") t.ok(variables.includes(name), `$${name} is set`);
+
+  const sources = JSON.stringify(dashboard).match(/"uid":"[^"]*"/g) ?? [];
+  t.strictSame(
+    new Set(sources),
+    new Set(['"uid":"venuewatch-venues"', '"uid":"${datasource}"']),
+    "no data source of some particular Grafana",
+  );
+  const { panels } = dashboard;
+  t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  for (const [i, one] of panels.entries()) {
+    t.ok(one.gridPos.x + one.gridPos.w <= 24, `${one.title} fits`);
+    for (const other of panels.slice(0, i))
+      t.notOk(overlap(one.gridPos, other.gridPos), `beside ${other.title}`);
+  }
+  t.ok(queries.length >= panels.length);
+  t.end();
+});
+
+interface Rule {
+  alert: string;
+  expr: string;
+  /** Where labels of the result are shown. */
+  text: string;
+}
+
+/** Of a file written as ours are: the expression on one line, or folded over several. */
+function rulesIn(path: string): Rule[] {
+  const [, ...rules] = readFileSync(packagedFile(path), "utf8").split(
+    "      - alert: ",
+  );
+  return rules.map((text) => {
+    const [alert = ""] = text.split("\n", 1);
+    const [, expr = ""] =
+      /^ {8}expr: (?:>-\n)?(.*(?:\n {10}.*)*)/m.exec(text) ?? [];
+    if (expr === "") throw new Error(`${path}: ${alert} has no expression`);
+    return { alert, expr, text };
+  });
+}
+
+function metricsIn(expr: string): string[] {
+  return namesIn(expr).selectors.map(({ metric }) => metric);
+}
+
+function holds(t: Test, rule: Rule, exported: Exported): void {
+  t.strictSame(faultsOf(rule, exported), [], rule.alert);
+}
+
+function faultsOf({ expr, text }: Rule, exported: Exported): string[] {
+  const { selectors, grouping } = namesIn(expr);
+  const shown = text.matchAll(/\{\{ *(?:\$labels\.)?([a-z]\w*) *\}\}/g);
+  const anywhere = new Set(
+    selectors.flatMap(({ metric }) => [...(exported.get(metric) ?? [])]),
+  );
+  return [
+    ...selectors.flatMap(({ metric, labels }) => {
+      const known = exported.get(metric);
+      if (!known) return [`there is no ${metric}`];
+      return labels
+        .filter((label) => !known.has(label) && !always.includes(label))
+        .map((label) => `${metric} has no ${label}`);
+    }),
+    ...(selectors.every(({ metric }) => exported.has(metric))
+      ? [...grouping, ...[...shown].map(([, label = ""]) => label)]
+          .filter((label) => !anywhere.has(label) && !always.includes(label))
+          .map((label) => `nothing there has ${label}`)
+      : []),
+  ];
+}
+
+interface Place {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+function overlap(a: Place, b: Place): boolean {
+  return (
+    a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+  );
+}

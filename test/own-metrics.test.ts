@@ -1,0 +1,237 @@
+/** What programs tell their operators, read off the programs themselves. */
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { openPool, sql } from "../server/db.js";
+import { makeEngineMetrics } from "../server/engine/metrics.js";
+import { makeLog } from "../server/log.js";
+import { makeOwnMetrics, type OwnMetrics } from "../server/own-metrics.js";
+import { version } from "../server/package.js";
+import { migratedDatabase } from "./database.js";
+import { type Family, parseExposition } from "./exposition.js";
+import { ago, forget, outage } from "./fleet.js";
+import { freePort } from "./free-port.js";
+import { addressLogged, runCli } from "./run-script.js";
+import { until } from "./until.js";
+import { loopbackRegistry } from "./world/loopback.js";
+
+type Families = Record<string, Family>;
+
+/** @throws Error where one is no exposition, or a name is not ours */
+function read(text: string): Families {
+  const families = parseExposition(text);
+  for (const { name } of families)
+    if (!name.startsWith("venuewatch_")) throw new Error(`${name} is not ours`);
+  return Object.fromEntries(families.map((family) => [family.name, family]));
+}
+
+async function scrape(address: string): Promise<Families> {
+  const response = await fetch(`${address}/metrics`);
+  if (response.status !== 200) throw new Error(`answered ${response.status}`);
+  if (!response.headers.get("content-type")?.includes("version=0.0.4"))
+    throw new Error(`came as ${response.headers.get("content-type")}`);
+  return read(await response.text());
+}
+
+/** The sum of a family's series with these labels, by the end of their names. */
+function total(
+  families: Families,
+  name: string,
+  labels: Record<string, string> = {},
+  end = "",
+): number {
+  return families[name]!.series.filter(
+    (series) =>
+      series.name === name + end &&
+      Object.entries(labels).every(([k, v]) => series.labels[k] === v),
+  ).reduce((sum, { value }) => sum + value, 0);
+}
+
+void t.test("each program tells how it does its work", async (t) => {
+  const { url, registry: real } = await migratedDatabase(t);
+  const registry = join(
+    t.testdir({
+      // venues at a port where nothing listens
+      "registry.json": JSON.stringify(loopbackRegistry(real, () => 9, 1)),
+    }),
+    "registry.json",
+  );
+  const env = { DATABASE_URL: url, REGISTRY: registry, HEALTH_PORT: "0" };
+
+  await t.test("core", async (t) => {
+    const address = await addressLogged(runCli(t, ["core"], env), "ready");
+    await until(async () => {
+      const seen = await scrape(address);
+      return (
+        total(seen, "venuewatch_engine_tick_seconds", {}, "_count") > 0 &&
+        total(seen, "venuewatch_upkeep_seconds", {}, "_count") > 5
+      );
+    }, 60_000);
+    const seen = await scrape(address);
+    t.equal(total(seen, "venuewatch_engine_leading"), 1);
+    t.equal(total(seen, "venuewatch_database_up"), 1);
+    t.ok(total(seen, "venuewatch_engine_behind_seconds") >= 0);
+    t.equal(seen["venuewatch_engine_instants_behind"]!.series.length, 1);
+    t.strictSame(
+      seen["venuewatch_engine_incidents_total"]!.series.map(
+        ({ labels, value }) => [labels["event"], value],
+      ),
+      ["opened", "escalated", "closed", "retracted"].map((event) => [event, 0]),
+    );
+    t.equal(total(seen, "venuewatch_upkeep_failures_total"), 0);
+    t.ok(seen["venuewatch_upkeep_failures_total"]!.series.length > 5);
+    t.equal(
+      total(seen, "venuewatch_build_info", { service: "core", version }),
+      1,
+    );
+    t.ok(seen["venuewatch_nodejs_eventloop_lag_p99_seconds"]);
+  });
+
+  await t.test("probe", async (t) => {
+    const probe = runCli(t, ["probe"], { ...env, REGION: "us-east" });
+    const address = await addressLogged(probe, "ready");
+    const delivered = "venuewatch_probe_samples_delivered_total";
+    await until(
+      async () => total(await scrape(address), delivered) > 0,
+      30_000,
+      50,
+    );
+    const seen = await scrape(address);
+    t.strictSame(
+      [
+        ...new Set(
+          Object.values(seen).flatMap(({ series }) =>
+            series.map(({ labels }) => labels["region"]),
+          ),
+        ),
+      ],
+      ["us-east"],
+      "all of it says which region",
+    );
+    const lateness = "venuewatch_probe_slot_lateness_seconds";
+    t.ok(total(seen, lateness, {}, "_count") > 0);
+    t.ok(total(seen, "venuewatch_probe_samples_taken_total") > 0);
+    t.equal(total(seen, "venuewatch_probe_samples_lost_total"), 0);
+    t.equal(total(seen, "venuewatch_probe_samples_refused_total"), 0);
+    t.equal(seen["venuewatch_probe_samples_waiting"]!.series.length, 1);
+    t.ok(
+      total(
+        seen,
+        "venuewatch_probe_record_seconds",
+        { outcome: "recorded" },
+        "_count",
+      ) > 0,
+    );
+    t.ok(
+      seen["venuewatch_probe_unmeasured_slots_total"]!.series.some(
+        ({ labels }) => labels["reason"] === "starved",
+      ),
+    );
+  });
+
+  await t.test("web", async (t) => {
+    const program = runCli(t, ["web"], { ...env, PORT: "0", RATE_LIMIT: "6" });
+    const own = await addressLogged(program, "own metrics");
+    const site = await addressLogged(program, "ready");
+    for (const path of [
+      "/v1/status",
+      "/v1/exchanges/okx",
+      "/v1/targets/okx",
+      "/v1/targets/mtgox",
+      "/nothing/here",
+      "/v1/status?category=x",
+      "/v1/regions",
+    ])
+      await (await fetch(site + path)).text();
+    const name = "venuewatch_web_request_seconds";
+    await until(
+      async () => total(await scrape(own), name, {}, "_count") === 7,
+      10_000,
+    );
+    const seen = await scrape(own);
+    t.strictSame(
+      seen[name]!.series.filter((series) => series.name === `${name}_count`)
+        .map(({ labels, value }) => [labels["route"], labels["status"], value])
+        .sort(),
+      [
+        ["/v1/status", "200", 1],
+        ["/v1/status", "400", 1],
+        ["/v1/targets/:venue", "200", 2],
+        ["/v1/targets/:venue", "404", 1],
+        ["none", "404", 1],
+        ["none", "429", 1],
+      ],
+      "by routes, which are few, and never by what was asked",
+    );
+    t.match(await (await fetch(`${own}/healthz`)).json(), { service: "web" });
+    t.equal((await fetch(`${own}/readyz`)).status, 200);
+  });
+});
+
+function engineMetrics(t: Test, url: string, lines: string[] = []) {
+  const registry = makeOwnMetrics("core");
+  const log = makeLog("core", "warn", (line) => lines.push(line));
+  const db = openPool(url, { applicationName: "test", log, max: 1 });
+  t.teardown(() => db.close());
+  return { registry, meter: makeEngineMetrics(registry, db, log) };
+}
+
+async function told(registry: OwnMetrics): Promise<Families> {
+  return read(await registry.metrics());
+}
+
+void t.test("core tells what waits, and how far it is behind", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const { registry, meter } = engineMetrics(t, url);
+  await forget(pool);
+
+  const before = await told(registry);
+  t.equal(total(before, "venuewatch_database_up"), 1);
+  t.strictSame(before["venuewatch_engine_behind_seconds"]!.series, []);
+  t.equal(total(before, "venuewatch_alert_events_waiting"), 0);
+  t.equal(total(before, "venuewatch_alert_events_oldest_seconds"), 0);
+
+  await outage.open(pool);
+  await pool.query(sql`update engine_clock set ticked_at = ${ago(100)}`);
+  await pool.query(sql`update alert_event set recorded_at = ${ago(300)}`);
+  const behind = await told(registry);
+  const instants = total(behind, "venuewatch_engine_instants_behind");
+  t.ok(instants >= 50 && instants < 100, "one every two seconds");
+  t.ok(total(behind, "venuewatch_engine_behind_seconds") >= 100);
+  t.equal(total(behind, "venuewatch_incidents_open"), 1);
+  t.equal(total(behind, "venuewatch_alert_events_waiting"), 1);
+  t.ok(total(behind, "venuewatch_alert_events_oldest_seconds") >= 300);
+
+  await pool.query(sql`update alert_event set dispatched_at = now()`);
+  const sent = await told(registry);
+  t.equal(total(sent, "venuewatch_alert_events_waiting"), 0);
+  t.equal(total(sent, "venuewatch_alert_events_oldest_seconds"), 0);
+
+  meter.decided(
+    { at: "", opened: ["a", "b"], escalated: [], closed: ["c"], retracted: [] },
+    250,
+  );
+  const decided = await told(registry);
+  const events = "venuewatch_engine_incidents_total";
+  t.equal(total(decided, events, { event: "opened" }), 2);
+  t.equal(total(decided, events, { event: "closed" }), 1);
+  t.equal(total(decided, "venuewatch_engine_tick_seconds", {}, "_sum"), 0.25);
+});
+
+void t.test("without its database core tells of itself still", async (t) => {
+  const nobody = `postgres://127.0.0.1:${await freePort()}/none`;
+  const lines: string[] = [];
+  const { registry, meter } = engineMetrics(t, nobody, lines);
+  meter.leads(true);
+  const seen = await told(registry);
+  t.equal(total(seen, "venuewatch_database_up"), 0);
+  for (const name of [
+    "engine_behind_seconds",
+    "engine_instants_behind",
+    "incidents_open",
+    "alert_events_waiting",
+    "alert_events_oldest_seconds",
+  ])
+    t.strictSame(seen[`venuewatch_${name}`]!.series, [], "not 0: not known");
+  t.equal(total(seen, "venuewatch_engine_leading"), 1);
+  t.equal(lines.length, 1, "one question a scrape, whoever asks");
+});

@@ -1,0 +1,228 @@
+/** Prometheus itself, and its own checker, on what we export and on what we ship for it. Skipped where they are not installed. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text as allOf } from "node:stream/consumers";
+import t, { type Test } from "tap";
+import { makeLog } from "../server/log.js";
+import { packagedFile } from "../server/package.js";
+import { serve } from "./api.js";
+import { readDashboard } from "./dashboard.js";
+import { migratedDatabase } from "./database.js";
+import { ownExpositions } from "./exported.js";
+import { decide, forget, outage } from "./fleet.js";
+import { freePort } from "./free-port.js";
+import { addressLogged, runCli } from "./run-script.js";
+import { until } from "./until.js";
+
+const noPromtool = missing("promtool");
+const noPrometheus = missing("prometheus");
+
+/** Why to skip; false where it is there. */
+function missing(program: string): string | false {
+  const { error } = spawnSync(program, ["--version"]);
+  return error ? `${program} is not installed` : false;
+}
+
+async function promtool(
+  args: string[],
+  input = "",
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn("promtool", args, {
+    cwd: packagedFile("prometheus"),
+    stdio: "pipe",
+  });
+  child.stdin.end(input);
+  const exited = once(child, "exit");
+  const output = await Promise.all([allOf(child.stdout), allOf(child.stderr)]);
+  const [code] = (await exited) as [number | null];
+  return { code, output: output.join("") };
+}
+
+const rules = ["venues.rules.yaml", "operators.rules.yaml"];
+
+void t.test(
+  "promtool is content with the rules, their tests and the example",
+  { skip: noPromtool },
+  async (t) => {
+    for (const args of [
+      ["check", "rules", ...rules],
+      ["test", "rules", "venues.test.yaml", "operators.test.yaml"],
+      ["check", "config", "prometheus.example.yaml"],
+    ]) {
+      const { code, output } = await promtool(args);
+      t.equal(code, 0, args.join(" "));
+      t.notMatch(output, /FAILED/, output);
+    }
+  },
+);
+
+void t.test(
+  "promtool and Prometheus read what is exported",
+  { skip: noPromtool },
+  async (t) => {
+    const { pool, registry, url } = await migratedDatabase(t);
+    const api = await serve(t, { pool, registry });
+
+    await t.test("promtool check metrics", async (t) => {
+      const contents = async (what: string, text: string) => {
+        const { code, output } = await promtool(["check", "metrics"], text);
+        t.strictSame({ code, output }, { code: 0, output: "" }, what);
+      };
+      await contents("unmeasured", (await api.ask("/metrics")).text);
+      await outage.open(pool);
+      const { text } = await api.ask("/metrics");
+      await contents("an outage", text);
+      const log = makeLog("test", "warn");
+      for (const own of await ownExpositions(pool, log))
+        await contents("own metrics", own);
+      const { code } = await promtool(["check", "metrics"], text + "a b\n");
+      t.not(code, 0, "it would say so if they were not");
+    });
+
+    await t.test(
+      "a Prometheus scrapes and answers",
+      { skip: noPrometheus },
+      async (t) => {
+        await forget(pool);
+        await outage.open(pool);
+        // five minutes from now its states would read unknown
+        await decide(pool);
+        const env = { DATABASE_URL: url, PORT: "0", HEALTH_PORT: "0" };
+        const web = runCli(t, ["web"], env);
+        const ask = await startPrometheus(t, {
+          venues: await addressLogged(web, "ready"),
+          venuewatch: await addressLogged(web, "own metrics"),
+        });
+        await until(
+          async () =>
+            (await ask("svc_component_state")).length > 0 &&
+            (await ask("venuewatch_web_request_seconds_count")).length > 0,
+          30_000,
+          100,
+        );
+        t.match(
+          await ask(
+            'venuewatch_web_request_seconds_count{route="/metrics",status="200"}',
+          ),
+          [{ metric: { job: "venuewatch" } }],
+        );
+
+        const states = await ask("svc_component_state");
+        const ticker = states.filter(
+          ({ metric }) =>
+            metric["venue"] === "kraken" &&
+            metric["component"] === "rest:ticker",
+        );
+        t.match(ticker, [{ metric: { job: "venues" }, value: "2" }]);
+        t.equal(
+          (await ask("svc_component_state_region")).length,
+          states.length * registry.regions.length,
+        );
+        t.match(await ask("svc_incident_open == 1"), [
+          { metric: { venue: "kraken", severity: "outage" }, value: "1" },
+        ]);
+        t.match(
+          await ask(
+            'svc_latency_seconds{venue="okx",region="us-east",endpoint="ticker",percentile="95"}',
+          ),
+          [{ value: "0.08" }],
+        );
+        await until(
+          async () => (await ask('ALERTS{venue="kraken"}')).length >= 2,
+          30_000,
+          100,
+        );
+        t.strictSame(
+          (await ask('ALERTS{venue="kraken"}'))
+            .map(({ metric }) => [
+              metric["alertname"],
+              metric["venue"],
+              metric["alertstate"],
+            ])
+            .sort(),
+          [
+            ["ComponentDegraded", "kraken", "pending"],
+            ["ComponentDown", "kraken", "pending"],
+          ],
+          "one component of a venue is not the venue",
+        );
+
+        for (const { title, expr } of readDashboard().queries) {
+          const asked = expr.replaceAll(/\$(venue|region)/g, ".*");
+          t.ok((await ask(asked)).length > 0, `${title} shows something`);
+        }
+      },
+    );
+  },
+);
+
+interface Result {
+  metric: Record<string, string>;
+  value: string;
+}
+
+/**
+ * @param jobs what it scrapes: an address a job
+ * @returns asks it what holds now, by PromQL
+ */
+async function startPrometheus(
+  t: Test,
+  jobs: Record<string, string>,
+): Promise<(expr: string) => Promise<Result[]>> {
+  const directory = t.testdir({});
+  const config = join(directory, "prometheus.yaml");
+  const port = await freePort();
+  await writeFile(
+    config,
+    JSON.stringify({
+      global: { scrape_interval: "1s", evaluation_interval: "1s" },
+      rule_files: rules.map((file) => packagedFile(`prometheus/${file}`)),
+      scrape_configs: Object.entries(jobs).map(([job_name, address]) => ({
+        job_name,
+        static_configs: [{ targets: [new URL(address).host] }],
+      })),
+    }),
+  );
+  const server = spawn(
+    "prometheus",
+    [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(directory, "data")}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      "--log.level=error",
+    ],
+    { stdio: ["ignore", "inherit", "inherit"] },
+  );
+  const exited = once(server, "exit");
+  t.teardown(async () => {
+    server.kill("SIGTERM");
+    await exited;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(
+    () =>
+      fetch(`${url}/-/ready`).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    30_000,
+    50,
+  );
+  return async (expr) => {
+    const answer = await fetch(
+      `${url}/api/v1/query?query=${encodeURIComponent(expr)}`,
+    );
+    const body = (await answer.json()) as {
+      status: string;
+      data: { result: { metric: Result["metric"]; value: [number, string] }[] };
+    };
+    if (body.status !== "success")
+      throw new Error(`${expr}: ${JSON.stringify(body)}`);
+    return body.data.result.map(({ metric, value: [, value] }) => ({
+      metric,
+      value,
+    }));
+  };
+}

@@ -1,0 +1,42 @@
+/** Which metrics and labels does a PromQL expression name? As far as needed to hold it against what is exported. */
+
+export interface Named {
+  /** Of each selector its metric and the labels that it matches. */
+  selectors: { metric: string; labels: string[] }[];
+  /** Labels that results are grouped or matched by. */
+  grouping: string[];
+}
+
+const token =
+  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\d.a-z]*|[=!<>]=|[=!]~|\S/g;
+const name = /^[a-zA-Z_:]/;
+const groupingWords = ["by", "without", "on", "ignoring", "group_left", "group_right"]; // prettier-ignore
+const otherWords = ["and", "or", "unless", "bool", "offset"];
+
+export function namesIn(expression: string): Named {
+  const tokens: string[] = expression.match(token) ?? [];
+  const named: Named = { selectors: [], grouping: [] };
+  for (let at = 0; at < tokens.length; at += 1) {
+    const word = tokens[at]!;
+    if (!name.test(word) || otherWords.includes(word)) continue;
+    const next = tokens[at + 1];
+    if (groupingWords.includes(word)) {
+      const end = next === "(" ? tokens.indexOf(")", at) : at;
+      named.grouping.push(...tokens.slice(at, end).slice(2).filter(isName));
+      at = end;
+    } else if (next === "{") {
+      const end = tokens.indexOf("}", at);
+      const labels = tokens
+        .slice(at + 2, end)
+        .filter((one, i, all) => isName(one) && /[=!]/.test(all[i + 1] ?? ""));
+      named.selectors.push({ metric: word, labels });
+      at = end;
+    } else if (next !== "(" && !groupingWords.includes(next ?? ""))
+      named.selectors.push({ metric: word, labels: [] });
+  }
+  return named;
+}
+
+function isName(text: string): boolean {
+  return name.test(text);
+}
