@@ -20,6 +20,7 @@ export async function benchBoard(): Promise<Figure[]> {
       host: "127.0.0.1",
       rateLimit: 0,
       trustProxy: [],
+      siteUrl: "http://localhost",
       log,
     });
     try {

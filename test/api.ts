@@ -17,6 +17,7 @@ import { statusResponse } from "../server/api/schemas/status.js";
 import { exchangeResponse } from "../server/api/schemas/venue.js";
 import { startWeb } from "../server/api/web.js";
 import { makeLog } from "../server/log.js";
+import { parseCsv } from "./csv.js";
 
 export interface Answer<Body> {
   status: number;
@@ -33,7 +34,8 @@ export interface Asked {
 export interface Api {
   port: number;
   /**
-   * Sends exactly this path. The answer's body is held against the schema of its route, or of problems.
+   * Sends exactly this path. The answer's body is held against the schema of its route, or of problems; a table is read
+   * strictly, into an object for each row.
    *
    * @throws Error where it does not fit
    */
@@ -52,6 +54,7 @@ export async function serve(
   const web = await startWeb({
     rateLimit: 0,
     trustProxy: [],
+    siteUrl: "http://localhost",
     log: makeLog("web", "warn", (line) => logged.push(line)),
     port: 0,
     host: "127.0.0.1",
@@ -115,6 +118,7 @@ function bodyOf(
     return null;
   }
   const type = headers["content-type"]?.split(";")[0] ?? "none";
+  if (status === 200 && type === "text/csv") return parseCsv(text);
   const isReadiness = path.startsWith("/readyz") && status === 503;
   const expected =
     status === 200 || isReadiness

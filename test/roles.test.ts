@@ -130,6 +130,7 @@ void t.test("roles of least rights", async (t) => {
       registry,
       rateLimit: 0,
       trustProxy: [],
+      siteUrl: "http://localhost",
       log,
       port: 0,
       host: "127.0.0.1",

@@ -87,6 +87,7 @@ export async function startWay(t: Test, typicalOf?: string): Promise<Way> {
     host: "127.0.0.1",
     rateLimit: 0,
     trustProxy: [],
+    siteUrl: "http://localhost",
     log: quiet,
   });
   t.teardown(() => web.close());

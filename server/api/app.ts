@@ -8,6 +8,7 @@ import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
 import { categories, type Registry } from "../registry.js";
+import { csvAnswerer } from "./csv.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
@@ -25,6 +26,8 @@ export interface AppOptions {
   /** Requests a minute per client address; 0: no limit. */
   rateLimit: number;
   trustProxy: readonly string[];
+  /** Where the methodology page is; without a slash at the end. */
+  siteUrl: string;
   log: Log;
 }
 
@@ -34,6 +37,7 @@ export function makeApp(options: AppOptions): Express {
   const snapshots = makeSnapshots(pool, keptBodies(registry));
   // apart, since anybody can name endlessly many pages, and none of them may drive a venue's body out
   const incidents = makeSnapshots(pool, 100);
+  const answerCsv = csvAnswerer(options);
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", "strong");
@@ -55,11 +59,11 @@ export function makeApp(options: AppOptions): Express {
   app.get("/v1/status", statusRoute(registry, snapshots));
   app.get(
     ["/v1/exchanges/:venue", "/v1/targets/:venue"],
-    venueRoute(registry, snapshots),
+    venueRoute(registry, snapshots, answerCsv),
   );
   app.get("/v1/regions", regionsRoute(snapshots));
   app.get("/v1/thresholds", thresholdsRoute(registry));
-  app.get("/v1/incidents", incidentsRoute(registry, incidents));
+  app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(incidents));
   app.use(notFound);
   app.use(answerErrors(log));
@@ -76,7 +80,7 @@ const publicHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader("Access-Control-Allow-Origin", "*");
   response.setHeader(
     "Access-Control-Expose-Headers",
-    "ETag, RateLimit, RateLimit-Policy, Retry-After",
+    "Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After",
   );
   response.setHeader("X-Content-Type-Options", "nosniff");
   next();

@@ -38,9 +38,15 @@ export const notFound: RequestHandler = (request) => {
 
 /** The one place where errors become answers. What is neither a Problem nor a client's malformed request is our bug: it is logged whole. */
 export function answerErrors(log: Log): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
-    // half an answer cannot be taken back; Express then closes the connection
-    if (response.headersSent) return next(error);
+  // Express knows a handler of errors by its having four parameters
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  return (error: unknown, request, response, _next) => {
+    // half an answer cannot be taken back; that the connection ends before it does tells its reader
+    if (response.headersSent) {
+      log.warn("cut off an answer", { path: request.path, error });
+      response.destroy();
+      return;
+    }
     if (error instanceof Problem)
       return sendProblem(response, error.status, error.detail, error.errors);
     if (isMalformedRequest(error))
