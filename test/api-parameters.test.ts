@@ -256,14 +256,54 @@ void t.test("the door", async (t) => {
     },
   );
 
+  await t.test("every answer has the headers of an open API", async (t) => {
+    for (const path of [
+      "/v1/status",
+      "/v1/incidents?format=csv",
+      "/v1/none",
+      "/v1/status?category=x",
+      "/v1/targets/%ff",
+      "/healthz",
+    ])
+      for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
+        const { headers } = await api.ask(path, { method });
+        t.match(
+          headers,
+          {
+            "access-control-allow-origin": "*",
+            "content-security-policy": "default-src 'none'",
+            "cross-origin-resource-policy": "cross-origin",
+            "referrer-policy": "no-referrer",
+            "x-content-type-options": "nosniff",
+          },
+          `${method} ${path.slice(0, 30)}`,
+        );
+      }
+  });
+
+  await t.test("an address may be given whole, as to a proxy", async (t) => {
+    const { text } = await api.ask("/v1/status");
+    const whole = await rawAnswer(
+      api.port,
+      "GET http://other.example/v1/status?category=exchange HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
+    t.ok(whole.endsWith(text), "the same answer: all are exchanges");
+  });
+
   await t.test("what is no HTTP is told so", async (t) => {
     for (const [sent, status] of [
       ["nonsense\r\n\r\n", 400],
-      ["GET /v1/status HTTP/1.1\r\n\r\n", 400],
+      ["GET /v1/status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
       ["GET /v1/sta tus HTTP/1.1\r\nHost: x\r\n\r\n", 400],
       [
         "POST /v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
         400,
+      ],
+      ["CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+      ["BREW /v1/status HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+      [
+        "GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n",
+        417,
       ],
     ] as const) {
       const answer = await rawAnswer(api.port, sent);

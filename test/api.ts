@@ -48,7 +48,8 @@ export interface Api {
 /** Serves the API until the test ends. */
 export async function serve(
   t: Test,
-  options: Pick<AppOptions, "pool" | "registry"> & Partial<AppOptions>,
+  options: Pick<AppOptions, "pool" | "registry"> &
+    Partial<AppOptions> & { host?: string },
 ): Promise<Api> {
   const logged: string[] = [];
   const web = await startWeb({

@@ -12,10 +12,11 @@ import { csvAnswerer } from "./csv.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
+import { publicHeaders } from "./public-headers.js";
 import { readiness } from "../readiness.js";
 import { singleFlight } from "../single-flight.js";
 import { regionsRoute } from "./regions.js";
-import { makeSnapshots } from "./snapshot.js";
+import { type Bounds, makeSnapshots } from "./snapshot.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
@@ -36,7 +37,7 @@ export function makeApp(options: AppOptions): Express {
   const { pool, registry, log } = options;
   const snapshots = makeSnapshots(pool, keptBodies(registry));
   // apart, since anybody can name endlessly many pages, and none of them may drive a venue's body out
-  const incidents = makeSnapshots(pool, 100);
+  const incidents = makeSnapshots(pool, { bodies: 100, bytes: 16 * MiB });
   const answerCsv = csvAnswerer(options);
   const app = express();
   app.disable("x-powered-by");
@@ -44,7 +45,12 @@ export function makeApp(options: AppOptions): Express {
   app.set("query parser", false);
   app.set("trust proxy", [...options.trustProxy]);
 
-  app.use(publicHeaders);
+  app.use((_request, response, next) => {
+    for (const [name, value] of Object.entries(publicHeaders))
+      response.setHeader(name, value);
+    next();
+  });
+  app.use(onlyWholeRequests);
   app.use(onlyReading);
   app.get("/healthz", noStore, (_request, response) => {
     response.json(healthBody("web"));
@@ -70,19 +76,21 @@ export function makeApp(options: AppOptions): Express {
   return app;
 }
 
-/** A board for each category and for all, every venue in both ranges from every region, and the regions. */
-function keptBodies({ venues, regions }: Registry): number {
-  return categories.length + 1 + venues.length * regions.length * 2 + 1;
+const MiB = 2 ** 20;
+
+/** A board for each category and for all, every venue in both ranges from every region, and the regions: 100 kB each. */
+function keptBodies({ venues, regions }: Registry): Bounds {
+  const bodies = categories.length + 1 + venues.length * regions.length * 2 + 1;
+  return { bodies, bytes: 64 * MiB };
 }
 
-/** Anybody may read from any page; nothing here is ever to be sniffed, framed or scripted. */
-const publicHeaders: RequestHandler = (_request, response, next) => {
-  response.setHeader("Access-Control-Allow-Origin", "*");
-  response.setHeader(
-    "Access-Control-Expose-Headers",
-    "Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After",
-  );
-  response.setHeader("X-Content-Type-Options", "nosniff");
+/** Node would answer these itself, without a word. */
+const onlyWholeRequests: RequestHandler = (request, _response, next) => {
+  const { host, expect } = request.headers;
+  if (host === undefined && request.httpVersion === "1.1")
+    throw new Problem(400, "A request in HTTP/1.1 must have a Host header.");
+  if (expect !== undefined && expect.toLowerCase() !== "100-continue")
+    throw new Problem(417, "Nothing but 100-continue can be expected here.");
   next();
 };
 
@@ -113,6 +121,8 @@ function limiter(perMinute: number): RequestHandler {
     limit: perMinute,
     standardHeaders: "draft-8",
     legacyHeaders: false,
+    // what one customer of a provider usually has; an address of it alone is one of endlessly many
+    ipv6Subnet: 56,
     // its checks of our settings look at what clients send, and print past the log
     validate: false,
     handler: (_request, response) => {

@@ -21,6 +21,6 @@ export function incidentRoute(
         `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`,
       );
     const cache = incident.closed ? longCache : "public, max-age=5";
-    answerJson(response, incident, cache);
+    await answerJson(response, incident, cache);
   };
 }

@@ -69,6 +69,6 @@ export function incidentsRoute(
       return answerCsv(response, { file: "incidents_csv", values, name });
     }
     const snapshot = await snapshots("incidents", values, values);
-    answerJson(response, snapshot!);
+    await answerJson(response, snapshot!);
   };
 }

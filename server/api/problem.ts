@@ -12,7 +12,7 @@ export interface BadParameter {
 /** An answer that is not 200, as RFC 9457 writes it. Thrown by handlers, answered in one place. */
 export class Problem extends Error {
   constructor(
-    readonly status: 400 | 404 | 405 | 429 | 503,
+    readonly status: 400 | 404 | 405 | 417 | 429 | 503,
     readonly detail: string,
     readonly errors?: BadParameter[],
   ) {

@@ -3,10 +3,11 @@ import { publicName, rules } from "../engine/rules.js";
 import { version } from "../package.js";
 import type { Registry } from "../registry.js";
 import { answerJson, longCache } from "./answer.js";
+import { makeBody } from "./body.js";
 
 /** `/v1/thresholds`: the engine's rules and the stall threshold of every stream, as this build has them. No database is asked. */
 export function thresholdsRoute(registry: Registry): RequestHandler {
-  const body = JSON.stringify({
+  const text = JSON.stringify({
     // the rules change with a deployment, and so does this instant
     generatedAt: new Date().toISOString(),
     version,
@@ -27,7 +28,6 @@ export function thresholdsRoute(registry: Registry): RequestHandler {
       })),
     ),
   });
-  return (_request, response) => {
-    answerJson(response, { body }, longCache);
-  };
+  const body = makeBody(text);
+  return (_request, response) => answerJson(response, { body }, longCache);
 }

@@ -45,7 +45,7 @@ export function venueRoute(
       range === "7d" ? weekHeldMs : 0,
     );
     if (!snapshot) throw noSuchVenue(venue);
-    answerJson(response, snapshot);
+    await answerJson(response, snapshot);
   };
 }
 

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { listen } from "../listen.js";
 import { type AppOptions, makeApp } from "./app.js";
 import { problemBody } from "./problem.js";
+import { publicHeaders } from "./public-headers.js";
 
 export interface Web {
   url: string;
@@ -25,16 +26,28 @@ const closeWithinMs = 2_000;
 export async function startWeb(
   options: AppOptions & { port: number; host?: string },
 ): Promise<Web> {
+  const app = makeApp(options);
   const server = createServer(
     {
+      // ours to refuse: Node would do so without a body
+      requireHostHeader: false,
       requestTimeout: requestWithinMs,
       headersTimeout: requestWithinMs,
       keepAliveTimeout: silentForMs,
     },
-    makeApp(options),
+    app,
   );
   server.setTimeout(silentForMs);
   server.on("clientError", refuseUnreadable);
+  server.on("checkExpectation", app);
+  server.on("connect", (_request, socket) => {
+    sayRefused(
+      socket,
+      405,
+      "This is no proxy: use GET.",
+      "Allow: GET, HEAD, OPTIONS\r\n",
+    );
+  });
   const port = await listen(server, options.port, options.host, "PORT");
   return {
     url: `http://localhost:${port}`,
@@ -63,10 +76,20 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     400,
     "This is not a request in HTTP/1.1.",
   ];
+  sayRefused(socket, status, detail);
+}
+
+/** Without Express, which has not been asked. */
+function sayRefused(socket: Duplex, status: number, detail: string, more = "") {
   const body = problemBody(status, detail);
+  const always = Object.entries(publicHeaders)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       "Connection: close\r\n" +
+      always +
+      more +
       "Cache-Control: no-store\r\n" +
       "Content-Type: application/problem+json; charset=utf-8\r\n" +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
