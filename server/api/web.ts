@@ -1,5 +1,11 @@
-import { createServer, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { Duplex } from "node:stream";
+import type { Request, Response } from "express";
 import { listen } from "../listen.js";
 import { type AppOptions, makeApp } from "./app.js";
 import { problemBody } from "./problem.js";
@@ -27,6 +33,11 @@ export async function startWeb(
   options: AppOptions & { port: number; host?: string },
 ): Promise<Web> {
   const app = makeApp(options);
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    app(request as Request, response as Response, () =>
+      refusePathless(response),
+    );
+  };
   const server = createServer(
     {
       // ours to refuse: Node would do so without a body
@@ -35,11 +46,11 @@ export async function startWeb(
       headersTimeout: requestWithinMs,
       keepAliveTimeout: silentForMs,
     },
-    app,
+    answer,
   );
   server.setTimeout(silentForMs);
   server.on("clientError", refuseUnreadable);
-  server.on("checkExpectation", app);
+  server.on("checkExpectation", answer);
   server.on("connect", (_request, socket) => {
     sayRefused(
       socket,
@@ -64,6 +75,17 @@ export async function startWeb(
         });
       }),
   };
+}
+
+/** `GET http://?x` has no path at all, and Express, which goes by paths, has nobody to give it to. */
+function refusePathless(response: ServerResponse): void {
+  const status = 404;
+  response.writeHead(status, {
+    ...publicHeaders,
+    "Cache-Control": "no-store",
+    "Content-Type": "application/problem+json; charset=utf-8",
+  });
+  response.end(problemBody(status, "There is no path in the address."));
 }
 
 /** What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. */
