@@ -3,7 +3,6 @@ import express, {
   type RequestHandler,
   type Response,
 } from "express";
-import { rateLimit } from "express-rate-limit";
 import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
@@ -11,8 +10,9 @@ import { categories, type Registry } from "../registry.js";
 import { csvAnswerer } from "./csv.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
-import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
+import { answerErrors, notFound, Problem } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
+import { limiter } from "./rate-limit.js";
 import { readiness } from "../readiness.js";
 import { singleFlight } from "../single-flight.js";
 import { regionsRoute } from "./regions.js";
@@ -114,23 +114,3 @@ const noStore: RequestHandler = (_request, response, next) => {
   response.setHeader("Cache-Control", "no-store");
   next();
 };
-
-function limiter(perMinute: number): RequestHandler {
-  return rateLimit({
-    windowMs: 60_000,
-    limit: perMinute,
-    standardHeaders: "draft-8",
-    legacyHeaders: false,
-    // what one customer of a provider usually has; an address of it alone is one of endlessly many
-    ipv6Subnet: 56,
-    // its checks of our settings look at what clients send, and print past the log
-    validate: false,
-    handler: (_request, response) => {
-      sendProblem(
-        response,
-        429,
-        `More than ${perMinute} requests within a minute came from your address. Wait as long as Retry-After says.`,
-      );
-    },
-  });
-}
