@@ -24,7 +24,7 @@ export interface Rows {
 }
 
 /** More rows than a page of the API has: its answers are one batch each. */
-export const batchRows = 500;
+export const batchRows = 250;
 
 /**
  * @param client is given back by this, whatever happens
