@@ -213,8 +213,11 @@ async function longList({ pool }: Stage): Promise<Figure[]> {
     if (read !== csvRows) throw new Error(`expected ${csvRows}, got ${read}`);
   };
   let bytes = 0;
+  const csvMs: number[] = [];
   const asCsv = async () => {
-    ({ bytes } = await load(port, "/", 1, 0));
+    const taken = await load(port, "/", 1, 0);
+    bytes = taken.bytes;
+    csvMs.push(taken.tookMs);
   };
   await readOnly();
   const beforeMiB = rssMiB();
@@ -223,17 +226,16 @@ async function longList({ pool }: Stage): Promise<Figure[]> {
     mostMiB = Math.max(mostMiB, rssMiB());
   }, 20);
   const floorMs: number[] = [];
-  const csvMs: number[] = [];
   for (let round = 0; round < rounds; round++) {
     floorMs.push(...(await timesMs(1, readOnly)));
-    csvMs.push(...(await timesMs(1, asCsv)));
+    await asCsv();
   }
   clearInterval(watch);
   close();
   const perSecond = (times: number[]) => csvRows / (spreadOf(times).p50 / 1000);
   return [
     {
-      what: `${csvRows} incidents as CSV, ${Math.round(bytes / 2 ** 20)} MiB, client's start included`,
+      what: `${csvRows} incidents as CSV, ${Math.round(bytes / 2 ** 20)} MiB`,
       value: perSecond(csvMs),
       unit: "rows/s",
       floor: { value: perSecond(floorMs), what: "reading the same cursor" },
