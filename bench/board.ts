@@ -4,14 +4,13 @@ import { startWeb } from "../server/api/web.js";
 import { sql } from "../server/db.js";
 import { tick } from "../server/engine/tick.js";
 import { listen } from "../server/listen.js";
-import { makeHistory } from "../test/world/history.js";
 import { spreadOf, timesMs, type Figure } from "./figure.js";
-import { log, openStage, recordLive, type Stage } from "./stage.js";
+import { log, openStage, recordHistory, type Stage } from "./stage.js";
 
 export async function benchBoard(): Promise<Figure[]> {
   const stage = await openStage();
   try {
-    await fill(stage);
+    await recordHistory(stage);
     const { pool, registry } = stage;
     const web = await startWeb({
       pool,
@@ -21,6 +20,7 @@ export async function benchBoard(): Promise<Figure[]> {
       rateLimit: 0,
       trustProxy: [],
       baseUrl: "http://127.0.0.1",
+      siteUrl: "http://localhost",
       log,
     });
     try {
@@ -31,18 +31,6 @@ export async function benchBoard(): Promise<Figure[]> {
   } finally {
     await stage.close();
   }
-}
-
-/** Ninety days, and a last quarter of an hour at the real cadences. */
-async function fill(stage: Stage) {
-  const now = Date.now();
-  const liveFrom = new Date(now - 15 * 60_000);
-  await makeHistory(stage.pool, { days: 90, now: liveFrom, log });
-  await recordLive(stage, liveFrom, new Date(now));
-  await stage.pool.query(
-    sql`call upkeep.refresh_all(${liveFrom}, ${new Date(now)})`,
-  );
-  await stage.pool.script("analyze");
 }
 
 async function measure({ pool }: Stage, url: string): Promise<Figure[]> {

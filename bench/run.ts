@@ -10,6 +10,7 @@ import { printFigures, type Figure } from "./figure.js";
 import { benchIngest } from "./ingest.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
+import { benchWeb } from "./web.js";
 
 const benches: Record<string, () => Promise<Figure[]>> = {
   ingest: benchIngest,
@@ -17,6 +18,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   detection: benchDetection,
   takeover: benchTakeover,
   board: benchBoard,
+  web: benchWeb,
   demo: benchDemo,
 };
 

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
-import { openPool, type Pool } from "../server/db.js";
+import { openPool, type Pool, sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
 import { packagedFile, version } from "../server/package.js";
@@ -21,6 +21,7 @@ import {
   type Registry,
 } from "../server/registry.js";
 import type { Sample } from "../server/sample.js";
+import { makeHistory } from "../test/world/history.js";
 
 export const log = makeLog("bench", "warn");
 
@@ -87,6 +88,18 @@ async function embedded(): Promise<Database> {
       await rm(directory, { recursive: true });
     },
   };
+}
+
+/** The demo's ninety days, and a last quarter of an hour at the real cadences. */
+export async function recordHistory(stage: Stage): Promise<void> {
+  const now = Date.now();
+  const liveFrom = new Date(now - 15 * 60_000);
+  await makeHistory(stage.pool, { days: 90, now: liveFrom, log });
+  await recordLive(stage, liveFrom, new Date(now));
+  await stage.pool.query(
+    sql`call upkeep.refresh_all(${liveFrom}, ${new Date(now)})`,
+  );
+  await stage.pool.script("analyze");
 }
 
 /** Good samples of every component from every region, at their cadences. */

@@ -3,6 +3,7 @@ import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
 import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
+import { openRows, type Rows } from "./rows.js";
 import { sqlFolder } from "./sql-files.js";
 
 /** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
@@ -26,6 +27,12 @@ export interface Db {
 export interface Pool extends Db {
   /** Runs `work` in one transaction on one connection; rolled back when it throws. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
+  /** Rows of `sql/queries/<name>.sql`, by batches, of which the first is there already; see `Rows`. */
+  rows(
+    name: string,
+    values: readonly unknown[],
+    holdMs?: number,
+  ): Promise<Rows>;
   close: () => Promise<void>;
 }
 
@@ -65,6 +72,8 @@ export function openPool(url: string, options: PoolOptions): Pool {
   return {
     ...asker(pool),
     transaction: (work) => inTransaction(pool, work),
+    rows: async (name, values, holdMs = 5_000) =>
+      openRows(await pool.connect(), queryFile(name), values, types, holdMs),
     close: () => pool.end(),
   };
 }

@@ -137,3 +137,77 @@ void t.test("nonsense for an address is no fault of ours", async (t) => {
     }
   t.strictSame(api.logged, []);
 });
+
+void t.test(
+  "addresses of IPv6 count by /56, and of IPv4 one by one",
+  async (t) => {
+    const api = await serveWithoutDatabase(t, {
+      rateLimit: 1,
+      trustProxy: ["loopback"],
+    });
+    const ask = async (address: string) =>
+      (
+        await api.ask("/v1/thresholds", {
+          headers: { "x-forwarded-for": address },
+        })
+      ).status;
+    t.equal(await ask("2001:db8:0:100::1"), 200);
+    t.equal(await ask("2001:db8:0:1ff:ffff::1"), 429, "the same /56");
+    t.equal(await ask("2001:DB8:0:0100:0:0:0:2"), 429, "however it is written");
+    t.equal(await ask("2001:db8:0:200::1"), 200, "the next /56");
+    t.equal(await ask("::ffff:192.0.2.1"), 200);
+    t.equal(
+      await ask("::ffff:192.0.2.2"),
+      200,
+      "all of IPv4 is no one network",
+    );
+    t.equal(await ask("192.0.2.1"), 429, "the same address in its own form");
+  },
+);
+
+void t.test(
+  "a client counts as one over both protocols' sockets",
+  async (t) => {
+    const registry = await loadRegistry(packagedFile("registry.json"));
+    const pool = openPool("postgres://127.0.0.1:1/none", {
+      applicationName: "test",
+      log: makeLog("test", "error"),
+    });
+    t.teardown(() => pool.close());
+    // on all addresses, where clients of IPv4 come as ::ffff:127.0.0.1
+    const api = await serve(t, { pool, registry, rateLimit: 1, host: "::" });
+    const headers = { "x-forwarded-for": "192.0.2.1" };
+    t.equal((await api.ask("/v1/thresholds", { headers })).status, 200);
+    t.equal((await api.ask("/v1/thresholds")).status, 429);
+  },
+);
+
+void t.test(
+  "what is not limited stays out of the count, and 429 is a problem in every form",
+  async (t) => {
+    const api = await serveWithoutDatabase(t, { rateLimit: 1 });
+    for (let i = 0; i < 3; i++) await api.ask("/healthz");
+    await api.ask("/v1/status", { method: "OPTIONS" });
+    t.equal((await api.ask("/v1/thresholds", { method: "HEAD" })).status, 200);
+    for (const path of [
+      "/v1/thresholds",
+      "/v1/incidents?format=csv",
+      "/v1/none",
+      "/v1/targets/okx?range=x",
+    ])
+      for (const method of ["GET", "HEAD"]) {
+        const { status, headers } = await api.ask(path, { method });
+        t.equal(status, 429, `${method} ${path}`);
+        t.match(headers["content-type"], "application/problem+json");
+        t.ok(headers["retry-after"]);
+      }
+  },
+);
+
+void t.test("each process keeps its own count", async (t) => {
+  const one = await serveWithoutDatabase(t, { rateLimit: 1 });
+  const other = await serveWithoutDatabase(t, { rateLimit: 1 });
+  t.equal((await one.ask("/v1/thresholds")).status, 200);
+  t.equal((await one.ask("/v1/thresholds")).status, 429);
+  t.equal((await other.ask("/v1/thresholds")).status, 200);
+});

@@ -256,32 +256,59 @@ void t.test("the door", async (t) => {
     },
   );
 
+  await t.test("every answer has the headers of an open API", async (t) => {
+    for (const path of [
+      "/v1/status",
+      "/v1/incidents?format=csv",
+      "/v1/none",
+      "/v1/status?category=x",
+      "/v1/targets/%ff",
+      "/healthz",
+    ])
+      for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
+        const { headers } = await api.ask(path, { method });
+        t.match(
+          headers,
+          {
+            "access-control-allow-origin": "*",
+            "content-security-policy": "default-src 'none'",
+            "cross-origin-resource-policy": "cross-origin",
+            "referrer-policy": "no-referrer",
+            "x-content-type-options": "nosniff",
+          },
+          `${method} ${path.slice(0, 30)}`,
+        );
+      }
+  });
+
+  await t.test("an address may be given whole, as to a proxy", async (t) => {
+    const { text } = await api.ask("/v1/status");
+    const whole = await rawAnswer(
+      api.port,
+      "GET http://other.example/v1/status?category=exchange HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
+    t.ok(whole.endsWith(text), "the same answer: all are exchanges");
+  });
+
   await t.test("what is no HTTP is told so", async (t) => {
     for (const [sent, status] of [
       ["nonsense\r\n\r\n", 400],
-      ["GET /v1/status HTTP/1.1\r\n\r\n", 400],
+      ["GET /v1/status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
       ["GET /v1/sta tus HTTP/1.1\r\nHost: x\r\n\r\n", 400],
       [
         "POST /v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
         400,
       ],
+      ["CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+      ["BREW /v1/status HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+      [
+        "GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n",
+        417,
+      ],
     ] as const) {
       const answer = await rawAnswer(api.port, sent);
       t.ok(answer.startsWith(`HTTP/1.1 ${status} `), JSON.stringify(sent));
     }
-  });
-
-  await t.test("hundreds of arbitrary requests never make a 5xx", async (t) => {
-    const random = generator(20260131);
-    const statuses = new Map<number, number>();
-    for (let i = 0; i < 600; i++) {
-      const path = arbitraryPath(random);
-      const { status } = await api.ask(path);
-      if (status >= 500) t.fail(`${path} answered ${status}`);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    }
-    for (const status of [200, 400, 404])
-      t.ok(statuses.get(status)! > 20, `${status} was among them`);
   });
 
   t.strictSame(
@@ -298,75 +325,4 @@ function rawAnswer(port: number, sent: string): Promise<string> {
     socket.on("data", (piece) => (text += piece.toString()));
     socket.on("close", () => resolve(text)).on("error", reject);
   });
-}
-
-/** Numbers from 0 to 1, the same in every run (mulberry32). */
-function generator(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let x = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const roots = [
-  "/v1/status",
-  "/v1/targets/okx",
-  "/v1/exchanges/kraken",
-  "/v1/targets/",
-  "/v1/regions",
-  "/v1/thresholds",
-  "/v1/reliability",
-  "/v1/detection",
-  "/v1/notify",
-  "/openapi.json",
-  "/v1/incidents",
-  "/v1/incidents/",
-  "/metrics",
-  "/healthz",
-];
-const goodValues: Record<string, string[]> = {
-  category: ["exchange", "rpc"],
-  range: ["24h", "7d"],
-  region: ["us-east"],
-  venue: ["okx"],
-  status: ["open", "all"],
-  days: ["1", "90"],
-  limit: ["1", "200"],
-  before: ["2026-01-31T12:00:00Z"],
-  beforeId: ["1"],
-};
-const pieces = [
-  ..."aZ09.-_~!$&'()*+,;=:@/?[]{}|\\^`\"<>",
-  "%00",
-  "%0a",
-  "%ff",
-  "%",
-  "%zz",
-  "%25",
-  "%2e%2e",
-  "%C3%A9",
-  "%E2%80%AE",
-  "1e999",
-  "-0",
-  "null",
-];
-
-function arbitraryPath(random: () => number): string {
-  const one = <T>(list: readonly T[]) =>
-    list[Math.floor(random() * list.length)]!;
-  const noise = () =>
-    Array.from({ length: Math.floor(random() * 6) }, () => one(pieces)).join(
-      "",
-    );
-  const value = (name: string) =>
-    random() < 0.6 ? one(goodValues[name]!) : noise();
-  const root = one(roots);
-  const tail = root.endsWith("/") || random() < 0.1 ? noise() : "";
-  const queries = Array.from({ length: Math.floor(random() * 3) }, () => {
-    const name = one(Object.keys(goodValues));
-    return random() < 0.8 ? `${name}=${value(name)}` : noise();
-  });
-  return `${root}${tail}${queries.length > 0 ? "?" : ""}${queries.join("&")}`;
 }

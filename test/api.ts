@@ -8,6 +8,7 @@ import { openapiDocument } from "../server/api/openapi.js";
 import { operations } from "../server/api/operations.js";
 import { startWeb } from "../server/api/web.js";
 import { makeLog } from "../server/log.js";
+import { parseCsv } from "./csv.js";
 
 export interface Answer<Body> {
   status: number;
@@ -24,7 +25,8 @@ export interface Asked {
 export interface Api {
   port: number;
   /**
-   * Sends exactly this path. The answer's body is held against the schema of its route, or of problems.
+   * Sends exactly this path. The answer's body is held against the schema of its route, or of problems; a table is read
+   * strictly, into an object for each row.
    *
    * @throws Error where it does not fit
    */
@@ -37,13 +39,15 @@ export interface Api {
 /** Serves the API until the test ends. */
 export async function serve(
   t: Test,
-  options: Pick<AppOptions, "pool" | "registry"> & Partial<AppOptions>,
+  options: Pick<AppOptions, "pool" | "registry"> &
+    Partial<AppOptions> & { host?: string },
 ): Promise<Api> {
   const logged: string[] = [];
   const web = await startWeb({
     rateLimit: 0,
     trustProxy: [],
     baseUrl: "https://api.example.org",
+    siteUrl: "http://localhost",
     log: makeLog("web", "warn", (line) => logged.push(line)),
     port: 0,
     host: "127.0.0.1",
@@ -147,6 +151,7 @@ export function answersHeldAgainst(document: OpenAPIObject) {
     const type = headers["content-type"]?.split(";")[0] ?? "none";
     // no JSON, and read by those who ask for it
     if (/^\/metrics\/?(\?|$)/i.test(path) && status === 200) return null;
+    if (status === 200 && type === "text/csv") return parseCsv(text);
     // outside of the API, and said in another form when it is not ready
     if (/^\/readyz/i.test(path)) return JSON.parse(text);
     if (status !== 200 && type !== "application/problem+json")

@@ -197,3 +197,23 @@ export async function pastIncident(
   `);
   return row!.slug;
 }
+
+/** So many closed incidents, a minute apart, of one venue. */
+export async function manyIncidents(db: Db, count: number): Promise<void> {
+  await db.query(sql`
+    insert into incident (
+      slug, component_id, severity, peak_severity, started_at, opened_at, last_bad_at, closed_at, evidence
+    )
+    select
+      'okx-2020-01-01-rest-outage-' || n, c.component_id, 'outage', 'outage', at, at, at, at + interval '1 minute',
+      jsonb_build_object('opening', jsonb_build_object(
+        'at', api.iso(at), 'state', 'outage', 'quorum', 2, 'reporting', 3, 'confirming', 2,
+        'votes', '[{"region": "us-east", "vote": "outage"}, {"region": "eu-central", "vote": "outage"}]'::jsonb,
+        'notCounted', '[]'::jsonb
+      ))
+    from generate_series(1, ${count}::int) n
+    cross join lateral (select now() - n * interval '1 minute' as at) began
+    join component c on c.component = 'rest:ticker'
+    join venue v on v.venue_id = c.venue_id and v.venue = 'okx'
+  `);
+}

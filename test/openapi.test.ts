@@ -137,6 +137,7 @@ void t.test("the description of the API", async (t) => {
       rateLimit: 0,
       trustProxy: [],
       baseUrl: "http://127.0.0.1",
+      siteUrl: "http://localhost",
       log,
     });
     interface Layer {

@@ -132,6 +132,7 @@ void t.test("roles of least rights", async (t) => {
       rateLimit: 0,
       trustProxy: [],
       baseUrl: "http://127.0.0.1",
+      siteUrl: "http://localhost",
       log,
       port: 0,
       host: "127.0.0.1",

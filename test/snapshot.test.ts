@@ -19,7 +19,7 @@ function fakeDatabase() {
 
 void t.test("a body is made once a tick, whoever asks", async (t) => {
   const database = fakeDatabase();
-  const snapshots = makeSnapshots(database, 10);
+  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
   const ask = (venue: string) => snapshots("venue", [venue], [venue]);
 
   const first = await Promise.all([ask("a"), ask("a"), ask("b")]);
@@ -40,12 +40,14 @@ void t.test(
   "a statement that fails is not kept, and all who wait are told",
   async (t) => {
     const database = fakeDatabase();
-    const snapshots = makeSnapshots(database, 10);
+    const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
     database.waiting = Promise.reject(new Error("gone"));
     const asked = [1, 2].map(() => snapshots("status", [], []));
     for (const one of asked) await t.rejects(one, { message: "gone" });
     database.waiting = null;
-    t.match(await snapshots("status", [], []), { body: "status made 2" });
+    t.match(await snapshots("status", [], []), {
+      body: { plain: Buffer.from("status made 2") },
+    });
   },
 );
 
@@ -53,7 +55,7 @@ void t.test(
   "what is kept is bounded; the least recently used goes first",
   async (t) => {
     const database = fakeDatabase();
-    const snapshots = makeSnapshots(database, 2);
+    const snapshots = makeSnapshots(database, { bodies: 2, bytes: 1e6 });
     const ask = (venue: string) => snapshots("venue", [venue], [venue]);
     await ask("a");
     await ask("b");
@@ -65,3 +67,18 @@ void t.test(
     t.strictSame(database.asked, ["clock", "venue b"]);
   },
 );
+
+void t.test("and by bytes: a few large bodies are many", async (t) => {
+  const database = fakeDatabase();
+  // `venue made 1` in all its forms is 24 bytes long
+  const snapshots = makeSnapshots(database, { bodies: 100, bytes: 50 });
+  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+  for (const venue of ["a", "b", "c"]) await ask(venue);
+  database.asked.length = 0;
+  await ask("c");
+  await ask("b");
+  await ask("a");
+  t.strictSame(database.asked, ["clock", "clock", "venue a"]);
+  const none = makeSnapshots(database, { bodies: 100, bytes: 10 });
+  t.ok(await none("venue", ["a"], ["a"]), "what is too large is answered");
+});

@@ -88,6 +88,7 @@ export async function startWay(t: Test, typicalOf?: string): Promise<Way> {
     rateLimit: 0,
     trustProxy: [],
     baseUrl: "http://127.0.0.1",
+    siteUrl: "http://localhost",
     log: quiet,
   });
   t.teardown(() => web.close());

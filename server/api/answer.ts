@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
-import type { Snapshot } from "./snapshot.js";
+import type { Body } from "./body.js";
+import { chosenEncoding } from "./encoding.js";
 
 /** As long as a tick is new, and then for half a minute while a cache fetches the next one. */
 export const dataCache = "public, max-age=5, stale-while-revalidate=30";
@@ -12,12 +13,30 @@ export function queryOf(request: Request): URLSearchParams {
   return new URLSearchParams(at < 0 ? "" : request.originalUrl.slice(at));
 }
 
-/** Sends a body that is JSON text already; Express adds the ETag and answers 304 where the client has it. */
+/** Sends a body that is JSON text already. */
 export function answerJson(
   response: Response,
-  { body }: Pick<Snapshot, "body">,
+  { body }: { body: Body },
   cache: string = dataCache,
-): void {
+): Promise<void> {
+  return answerBody(response, body, "application/json; charset=utf-8", cache);
+}
+
+/** Sends a body in the form that the client likes best, or 304 where it has that already; Express leaves it out for HEAD. */
+export async function answerBody(
+  response: Response,
+  body: Body,
+  type: string,
+  cache: string,
+): Promise<void> {
+  const asked = response.req.headers["accept-encoding"];
+  const { bytes, etag, encoding } = await body.as(
+    chosenEncoding(typeof asked === "string" ? asked : undefined),
+  );
+  response.setHeader("Content-Type", type);
   response.setHeader("Cache-Control", cache);
-  response.type("application/json").send(body);
+  response.setHeader("Vary", "Accept-Encoding");
+  response.setHeader("ETag", etag);
+  if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
+  response.send(bytes);
 }

@@ -3,26 +3,28 @@ import express, {
   type RequestHandler,
   type Response,
 } from "express";
-import { rateLimit } from "express-rate-limit";
 import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
 import { categories, type Registry } from "../registry.js";
 import { type Answered, whenAnswered } from "./answered.js";
+import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { metricsRoute } from "./metrics.js";
 import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
-import { answerErrors, notFound, Problem, sendProblem } from "./problem.js";
+import { answerErrors, notFound, Problem } from "./problem.js";
+import { publicHeaders } from "./public-headers.js";
+import { limiter } from "./rate-limit.js";
 import { readiness } from "../readiness.js";
 import { singleFlight } from "../single-flight.js";
 import { regionsRoute } from "./regions.js";
 import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
-import { makeSnapshots } from "./snapshot.js";
+import { type Bounds, makeSnapshots } from "./snapshot.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
@@ -35,6 +37,8 @@ export interface AppOptions {
   /** Requests a minute per client address; 0: no limit. */
   rateLimit: number;
   trustProxy: readonly string[];
+  /** Where the methodology page is; without a slash at the end. */
+  siteUrl: string;
   log: Log;
   /** Told of every request when it is over. */
   onAnswered?: (answered: Answered) => void;
@@ -45,8 +49,9 @@ export function makeApp(options: AppOptions): Express {
   const { pool, registry, log } = options;
   const snapshots = makeSnapshots(pool, keptBodies(registry));
   // apart, since anybody can name many pages and windows, and none of them may drive a venue's body out
-  const incidents = makeSnapshots(pool, 100);
-  const windows = makeSnapshots(pool, 100);
+  const incidents = makeSnapshots(pool, { bodies: 100, bytes: 16 * MiB });
+  const windows = makeSnapshots(pool, { bodies: 100, bytes: 16 * MiB });
+  const answerCsv = csvAnswerer(options);
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", "strong");
@@ -54,7 +59,12 @@ export function makeApp(options: AppOptions): Express {
   app.set("trust proxy", [...options.trustProxy]);
 
   if (options.onAnswered) app.use(whenAnswered(options.onAnswered));
-  app.use(publicHeaders);
+  app.use((_request, response, next) => {
+    for (const [name, value] of Object.entries(publicHeaders))
+      response.setHeader(name, value);
+    next();
+  });
+  app.use(onlyWholeRequests);
   app.use(onlyReading);
   app.get("/healthz", noStore, (_request, response) => {
     const health: TypeOf<typeof healthResponse> = healthBody("web");
@@ -71,14 +81,14 @@ export function makeApp(options: AppOptions): Express {
   app.get("/v1/status", statusRoute(registry, snapshots));
   app.get(
     ["/v1/exchanges/:venue", "/v1/targets/:venue"],
-    venueRoute(registry, snapshots),
+    venueRoute(registry, snapshots, answerCsv),
   );
   app.get("/v1/regions", regionsRoute(snapshots));
   app.get("/v1/thresholds", thresholdsRoute(registry));
   app.get("/v1/reliability", reliabilityRoute(windows));
   app.get("/v1/detection", detectionRoute(windows));
   app.get("/v1/notify", notifyRoute(snapshots));
-  app.get("/v1/incidents", incidentsRoute(registry, incidents));
+  app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(incidents));
   app.get("/metrics", metricsRoute(snapshots));
   app.use(notFound);
@@ -86,19 +96,24 @@ export function makeApp(options: AppOptions): Express {
   return app;
 }
 
-/** A board for each category and for all, every venue in both ranges from every region, the regions, the alerts, and the metrics. */
-function keptBodies({ venues, regions }: Registry): number {
-  return categories.length + 1 + venues.length * regions.length * 2 + 3;
+const MiB = 2 ** 20;
+
+/**
+ * A board for each category and for all, every venue in both ranges from every region, the regions,
+ * the alerts, and the metrics: 100 kB each.
+ */
+function keptBodies({ venues, regions }: Registry): Bounds {
+  const bodies = categories.length + 1 + venues.length * regions.length * 2 + 3;
+  return { bodies, bytes: 64 * MiB };
 }
 
-/** Anybody may read from any page; nothing here is ever to be sniffed, framed or scripted. */
-const publicHeaders: RequestHandler = (_request, response, next) => {
-  response.setHeader("Access-Control-Allow-Origin", "*");
-  response.setHeader(
-    "Access-Control-Expose-Headers",
-    "ETag, RateLimit, RateLimit-Policy, Retry-After",
-  );
-  response.setHeader("X-Content-Type-Options", "nosniff");
+/** Node would answer these itself, without a word. */
+const onlyWholeRequests: RequestHandler = (request, _response, next) => {
+  const { host, expect } = request.headers;
+  if (host === undefined && request.httpVersion === "1.1")
+    throw new Problem(400, "A request in HTTP/1.1 must have a Host header.");
+  if (expect !== undefined && expect.toLowerCase() !== "100-continue")
+    throw new Problem(417, "Nothing but 100-continue can be expected here.");
   next();
 };
 
@@ -122,21 +137,3 @@ const noStore: RequestHandler = (_request, response, next) => {
   response.setHeader("Cache-Control", "no-store");
   next();
 };
-
-function limiter(perMinute: number): RequestHandler {
-  return rateLimit({
-    windowMs: 60_000,
-    limit: perMinute,
-    standardHeaders: "draft-8",
-    legacyHeaders: false,
-    // its checks of our settings look at what clients send, and print past the log
-    validate: false,
-    handler: (_request, response) => {
-      sendProblem(
-        response,
-        429,
-        `More than ${perMinute} requests within a minute came from your address. Wait as long as Retry-After says.`,
-      );
-    },
-  });
-}

@@ -13,6 +13,6 @@ export function detectionRoute(snapshots: Snapshots): RequestHandler {
   return async (request, response) => {
     const { days } = read(queryOf(request));
     const snapshot = await snapshots("detection", [days], [days]);
-    answerJson(response, snapshot!);
+    await answerJson(response, snapshot!);
   };
 }

@@ -24,6 +24,6 @@ export function incidentRoute(
         `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`,
       );
     const cache = incidentCache[incident.closed ? "closed" : "open"];
-    answerJson(response, incident, cache);
+    await answerJson(response, incident, cache);
   };
 }

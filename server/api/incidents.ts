@@ -1,9 +1,11 @@
 import type { RequestHandler } from "express";
 import type { Registry } from "../registry.js";
 import { answerJson, queryOf } from "./answer.js";
+import type { AnswerCsv } from "./csv.js";
 import {
   category,
   choice,
+  format,
   instant,
   integer,
   parameterReader,
@@ -32,6 +34,7 @@ export function incidentsParameters(registry: Registry) {
       Number.MAX_SAFE_INTEGER,
       null,
     ),
+    format,
   };
 }
 
@@ -39,6 +42,7 @@ export function incidentsParameters(registry: Registry) {
 export function incidentsRoute(
   registry: Registry,
   snapshots: Snapshots,
+  answerCsv: AnswerCsv,
 ): RequestHandler {
   const read = parameterReader(incidentsParameters(registry));
   return async (request, response) => {
@@ -60,7 +64,11 @@ export function incidentsRoute(
       page.before,
       page.beforeId,
     ];
+    if (page.format === "csv") {
+      const name = `${page.venue ?? page.category ?? "all"}-incidents-days-${page.days}`;
+      return answerCsv(response, { file: "incidents_csv", values, name });
+    }
     const snapshot = await snapshots("incidents", values, values);
-    answerJson(response, snapshot!);
+    await answerJson(response, snapshot!);
   };
 }

@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { dataCache } from "./answer.js";
+import { answerBody, dataCache } from "./answer.js";
 import type { Snapshots } from "./snapshot.js";
 
 /** Version 0.0.4 of Prometheus' text format. */
@@ -9,9 +9,6 @@ export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 export function metricsRoute(snapshots: Snapshots): RequestHandler {
   return async (_request, response) => {
     const snapshot = await snapshots("metrics", [], []);
-    response.setHeader("Cache-Control", dataCache);
-    // as bytes, because Express writes the type of a text anew, its parameters in another order
-    response.setHeader("Content-Type", expositionType);
-    response.send(Buffer.from(snapshot!.body));
+    await answerBody(response, snapshot!.body, expositionType, dataCache);
   };
 }

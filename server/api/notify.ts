@@ -6,6 +6,6 @@ import type { Snapshots } from "./snapshot.js";
 export function notifyRoute(snapshots: Snapshots): RequestHandler {
   return async (_request, response) => {
     const snapshot = await snapshots("notify", [], []);
-    answerJson(response, snapshot!);
+    await answerJson(response, snapshot!);
   };
 }

@@ -12,6 +12,7 @@ import type {
 import { version } from "../package.js";
 import type { Registry } from "../registry.js";
 import { answerJson, longCache } from "./answer.js";
+import { makeBody } from "./body.js";
 import { groups, type Operation, operations } from "./operations.js";
 import { namedSchemas } from "./schemas/shapes.js";
 
@@ -24,7 +25,8 @@ export function openapiRoute(
   const startedAt = new Date();
   return (_request, response) => {
     const document = openapiDocument(described, baseUrl, startedAt);
-    answerJson(response, { body: JSON.stringify(document) }, longCache);
+    const body = makeBody(JSON.stringify(document));
+    return answerJson(response, { body }, longCache);
   };
 }
 

@@ -28,6 +28,12 @@ export const category = choice(
   null,
 );
 
+export const format = choice(
+  "csv: a table for spreadsheets, a flat projection of what json has.",
+  ["json", "csv"],
+  "json",
+);
+
 export function venueFilter(registry: Registry) {
   return choice(
     "Only this venue.",

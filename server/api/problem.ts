@@ -13,7 +13,7 @@ export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
 /** An answer that is not 200, as RFC 9457 writes it. Thrown by handlers, answered in one place. */
 export class Problem extends Error {
   constructor(
-    readonly status: 400 | 404 | 405 | 429 | 503,
+    readonly status: 400 | 404 | 405 | 417 | 429 | 503,
     readonly detail: string,
     readonly errors?: BadParameter[],
   ) {
@@ -39,9 +39,15 @@ export const notFound: RequestHandler = (request) => {
 
 /** The one place where errors become answers. What is neither a Problem nor a client's malformed request is our bug: it is logged whole. */
 export function answerErrors(log: Log): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
-    // half an answer cannot be taken back; Express then closes the connection
-    if (response.headersSent) return next(error);
+  // Express knows a handler of errors by its having four parameters
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  return (error: unknown, request, response, _next) => {
+    // half an answer cannot be taken back; that the connection ends before it does tells its reader
+    if (response.headersSent) {
+      log.warn("cut off an answer", { path: request.path, error });
+      response.destroy();
+      return;
+    }
     if (error instanceof Problem)
       return sendProblem(response, error.status, error.detail, error.errors);
     if (isMalformedRequest(error))

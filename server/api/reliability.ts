@@ -21,6 +21,6 @@ export function reliabilityRoute(snapshots: Snapshots): RequestHandler {
     const { days, category } = read(queryOf(request));
     const values = [days, category];
     const snapshot = await snapshots("reliability", values, values, heldMs);
-    answerJson(response, snapshot!);
+    await answerJson(response, snapshot!);
   };
 }

@@ -1,12 +1,19 @@
 import type { Pool } from "../db.js";
 import { singleFlight } from "../single-flight.js";
+import { type Body, makeBody } from "./body.js";
 
 /** A finished body, the instant that it shows, and what else its statement says of it. */
 export interface Snapshot {
   generatedAt: Date;
-  body: string;
+  body: Body;
   /** Of an incident that has ended: it changes no more. */
   closed: boolean;
+}
+
+export interface Bounds {
+  bodies: number;
+  /** Of all bodies, in all their forms. */
+  bytes: number;
 }
 
 interface SnapshotRow {
@@ -21,10 +28,11 @@ interface SnapshotRow {
  * apart because PostgreSQL plans the large one whole before it finds that there is nothing to do: 35 ms for the board,
  * with some hundred chunks, where the small one takes 1 ms.
  *
- * @param keptBodies at the most; the least recently used goes first. The largest is about 200 kB
+ * @param bounds of what is kept; the least recently used goes first
  */
-export function makeSnapshots(pool: Pick<Pool, "file">, keptBodies: number) {
+export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
   const kept = new Map<string, Snapshot>();
+  let keptBytes = 0;
   const underWay = new Map<string, Promise<Snapshot | null>>();
   const clock = singleFlight(() => pool.file<SnapshotRow>("clock"));
 
@@ -42,7 +50,7 @@ export function makeSnapshots(pool: Pick<Pool, "file">, keptBodies: number) {
     const [row] = await pool.file<SnapshotRow>(file, values);
     if (!row) return null;
     const { generated_at: generatedAt, body, closed = false } = row;
-    const made = { generatedAt, body, closed };
+    const made = { generatedAt, body: makeBody(body), closed };
     keep(key, made);
     return made;
   }
@@ -57,9 +65,18 @@ export function makeSnapshots(pool: Pick<Pool, "file">, keptBodies: number) {
   }
 
   function keep(key: string, snapshot: Snapshot): void {
-    kept.delete(key);
+    forget(key);
     kept.set(key, snapshot);
-    if (kept.size > keptBodies) kept.delete(kept.keys().next().value!);
+    keptBytes += weightOf(snapshot);
+    while (kept.size > bounds.bodies || keptBytes > bounds.bytes)
+      forget(kept.keys().next().value!);
+  }
+
+  function forget(key: string): void {
+    const old = kept.get(key);
+    if (!old) return;
+    kept.delete(key);
+    keptBytes -= weightOf(old);
   }
 
   /**
@@ -85,6 +102,11 @@ export function makeSnapshots(pool: Pick<Pool, "file">, keptBodies: number) {
     }
     return asked;
   };
+}
+
+/** The two compressed forms of JSON are together shorter than the plain one. */
+function weightOf({ body }: Snapshot): number {
+  return 2 * body.plain.length;
 }
 
 export type Snapshots = ReturnType<typeof makeSnapshots>;

@@ -19,6 +19,6 @@ export function statusRoute(
       [category],
       [category, categories, registry.probeIntervalMs],
     );
-    answerJson(response, snapshot!);
+    await answerJson(response, snapshot!);
   };
 }

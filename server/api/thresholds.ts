@@ -3,6 +3,7 @@ import { publicName, rules } from "../engine/rules.js";
 import { version } from "../package.js";
 import type { Registry } from "../registry.js";
 import { answerJson, longCache } from "./answer.js";
+import { makeBody } from "./body.js";
 import type { thresholdsResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 
@@ -29,8 +30,6 @@ export function thresholdsRoute(registry: Registry): RequestHandler {
       })),
     ),
   };
-  const body = JSON.stringify(published);
-  return (_request, response) => {
-    answerJson(response, { body }, longCache);
-  };
+  const body = makeBody(JSON.stringify(published));
+  return (_request, response) => answerJson(response, { body }, longCache);
 }

@@ -1,7 +1,8 @@
 import type { RequestHandler } from "express";
 import type { Registry } from "../registry.js";
 import { answerJson, queryOf } from "./answer.js";
-import { choice, parameterReader, region } from "./parameters.js";
+import type { AnswerCsv } from "./csv.js";
+import { choice, format, parameterReader, region } from "./parameters.js";
 import { Problem, shortened } from "./problem.js";
 import type { Snapshots } from "./snapshot.js";
 
@@ -13,6 +14,7 @@ export function venueParameters(registry: Registry) {
       "24h",
     ),
     region: region(registry),
+    format,
   };
 }
 
@@ -20,6 +22,7 @@ export function venueParameters(registry: Registry) {
 export function venueRoute(
   registry: Registry,
   snapshots: Snapshots,
+  answerCsv: AnswerCsv,
 ): RequestHandler<{ venue: string }> {
   const read = parameterReader(venueParameters(registry));
   const published = new Set(registry.venues.map(({ id }) => id));
@@ -27,7 +30,14 @@ export function venueRoute(
   return async (request, response) => {
     const { venue } = request.params;
     if (!published.has(venue)) throw noSuchVenue(venue);
-    const { range, region } = read(queryOf(request));
+    const { range, region, format } = read(queryOf(request));
+    if (format === "csv")
+      return answerCsv(response, {
+        file: "venue_csv",
+        values: [venue],
+        name: `${venue}-days-90`,
+        empty: () => noSuchVenue(venue),
+      });
     const snapshot = await snapshots(
       "venue",
       [venue, range, region],
@@ -35,7 +45,7 @@ export function venueRoute(
       range === "7d" ? weekHeldMs : 0,
     );
     if (!snapshot) throw noSuchVenue(venue);
-    answerJson(response, snapshot);
+    await answerJson(response, snapshot);
   };
 }
 

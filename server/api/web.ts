@@ -1,8 +1,15 @@
-import { createServer, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { Duplex } from "node:stream";
+import type { Request, Response } from "express";
 import { listen } from "../listen.js";
 import { type AppOptions, makeApp } from "./app.js";
 import { problemBody } from "./problem.js";
+import { publicHeaders } from "./public-headers.js";
 
 export interface Web {
   url: string;
@@ -25,16 +32,33 @@ const closeWithinMs = 2_000;
 export async function startWeb(
   options: AppOptions & { port: number; host?: string },
 ): Promise<Web> {
+  const app = makeApp(options);
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    app(request as Request, response as Response, () =>
+      refusePathless(response),
+    );
+  };
   const server = createServer(
     {
+      // ours to refuse: Node would do so without a body
+      requireHostHeader: false,
       requestTimeout: requestWithinMs,
       headersTimeout: requestWithinMs,
       keepAliveTimeout: silentForMs,
     },
-    makeApp(options),
+    answer,
   );
   server.setTimeout(silentForMs);
   server.on("clientError", refuseUnreadable);
+  server.on("checkExpectation", answer);
+  server.on("connect", (_request, socket) => {
+    sayRefused(
+      socket,
+      405,
+      "This is no proxy: use GET.",
+      "Allow: GET, HEAD, OPTIONS\r\n",
+    );
+  });
   const port = await listen(server, options.port, options.host, "PORT");
   return {
     url: `http://localhost:${port}`,
@@ -53,6 +77,17 @@ export async function startWeb(
   };
 }
 
+/** `GET http://?x` has no path at all, and Express, which goes by paths, has nobody to give it to. */
+function refusePathless(response: ServerResponse): void {
+  const status = 404;
+  response.writeHead(status, {
+    ...publicHeaders,
+    "Cache-Control": "no-store",
+    "Content-Type": "application/problem+json; charset=utf-8",
+  });
+  response.end(problemBody(status, "There is no path in the address."));
+}
+
 /** What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") {
@@ -63,10 +98,20 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     400,
     "This is not a request in HTTP/1.1.",
   ];
+  sayRefused(socket, status, detail);
+}
+
+/** Without Express, which has not been asked. */
+function sayRefused(socket: Duplex, status: number, detail: string, more = "") {
   const body = problemBody(status, detail);
+  const always = Object.entries(publicHeaders)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       "Connection: close\r\n" +
+      always +
+      more +
       "Cache-Control: no-store\r\n" +
       "Content-Type: application/problem+json; charset=utf-8\r\n" +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

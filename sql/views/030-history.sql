@@ -48,21 +48,30 @@ return json_build_object(
   'degradedMinutes', degraded_minutes
 );
 
+-- How many minutes had which median, over all endpoints and regions of each venue? Medians do not add up, counts do: what is
+-- typical of a venue and of a set of them stands on the same counts.
+create function api.latency_counts(window_days integer, only_venue smallint default null)
+returns table (venue_id smallint, p50_ms integer, minutes bigint)
+language sql stable
+begin atomic
+  select c.venue_id, l.p50_ms, sum(l.minutes)::bigint
+  from latency_day l
+  join component c using (component_id)
+  cross join api.clock k
+  -- as an array, so that the index is entered by the component; joined, all components of the days would be read
+  where l.component_id = any (array(select api.rest_of(only_venue)))
+    and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
+  group by c.venue_id, l.p50_ms;
+end;
+
 -- How long does each venue's REST usually take? The median of per-minute medians over all its endpoints and regions,
 -- whole milliseconds, from counts that add up exactly.
 create function api.typical(window_days integer, only_venue smallint default null)
 returns table (venue_id smallint, p50_ms integer)
 language sql stable
 begin atomic
-  with counts as (
-    select c.venue_id, l.p50_ms, sum(l.minutes) as minutes
-    from latency_day l
-    join component c using (component_id)
-    cross join api.clock k
-    -- as an array, so that the index is entered by the component; joined, all components of the days would be read
-    where l.component_id = any (array(select api.rest_of(only_venue)))
-      and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
-    group by c.venue_id, l.p50_ms
+  with counts as materialized (
+    select * from api.latency_counts(window_days, only_venue)
   ),
   ranked as (
     select
@@ -75,27 +84,6 @@ begin atomic
   select r.venue_id, min(r.p50_ms) filter (where r.upto * 2 >= r.total)
   from ranked r
   group by r.venue_id;
-end;
-
--- The same over a set of venues at once: medians do not add up, counts do.
-create function api.typical_of(venue_ids smallint[], window_days integer) returns integer
-language sql stable
-begin atomic
-  with counts as (
-    select l.p50_ms, sum(l.minutes) as minutes
-    from latency_day l
-    cross join api.clock k
-    where l.component_id = any (
-        array(select c.component_id from component c where c.kind = 'rest' and c.venue_id = any (venue_ids))
-      )
-      and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
-    group by l.p50_ms
-  ),
-  ranked as (
-    select c.p50_ms, sum(c.minutes) over (order by c.p50_ms) as upto, sum(c.minutes) over () as total
-    from counts c
-  )
-  select min(r.p50_ms) filter (where r.upto * 2 >= r.total) from ranked r;
 end;
 
 -- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of hours, which are

@@ -1,0 +1,76 @@
+import { pipeline } from "node:stream/promises";
+import { type Options, stringify } from "csv-stringify/sync";
+import type { Response } from "express";
+import type { Pool } from "../db.js";
+import type { Rows } from "../rows.js";
+import { dataCache } from "./answer.js";
+
+/** A table for spreadsheets, and where it comes from. */
+export interface Table {
+  /** Of `sql/queries`. Its columns are the table's, by name and in order; instants come as ISO 8601 text. */
+  file: string;
+  /** Of the statement; the address of the methodology page is added as the last one. */
+  values: readonly unknown[];
+  /** What it shows, as part of a file's name: `okx-days-90`. */
+  name: string;
+  /** Thrown where there is no row; absent, such a table is its header alone. */
+  empty?: () => Error;
+}
+
+export type AnswerCsv = (response: Response, table: Table) => Promise<void>;
+
+/** Makes the function by which every route answers `format=csv`. */
+export function csvAnswerer(options: {
+  pool: Pick<Pool, "rows">;
+  siteUrl: string;
+}): AnswerCsv {
+  const methodologyUrl = `${options.siteUrl}/methodology`;
+  return async (response, { file, values, name, empty }) => {
+    const rows = await options.pool.rows(file, [...values, methodologyUrl]);
+    if (empty && rows.first.length === 0) throw empty();
+    await sendCsv(response, rows, name);
+  };
+}
+
+/** Writes rows as fast as the client takes them; the rows' own limit is how long a slow one may hold the database. */
+export async function sendCsv(
+  response: Response,
+  rows: Rows,
+  name: string,
+): Promise<void> {
+  const today = new Date().toISOString().slice(0, 10);
+  response.setHeader("Cache-Control", dataCache);
+  response.setHeader("Content-Type", "text/csv; charset=utf-8; header=present");
+  response.setHeader(
+    "Content-Disposition",
+    `attachment; filename="venuewatch-${name}-${today}.csv"`,
+  );
+  try {
+    if (response.req.method === "HEAD") response.end();
+    else await pipeline(csvOf(rows), response);
+  } catch (error) {
+    // who has left needs no answer, and it is no fault of ours
+    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE")
+      throw error;
+  } finally {
+    rows.close();
+  }
+}
+
+async function* csvOf(rows: Rows): AsyncGenerator<string> {
+  yield stringify([rows.columns.slice()], csv);
+  for (let batch = await rows.next(); batch; batch = await rows.next())
+    yield stringify(batch, csv);
+}
+
+/**
+ * RFC 4180. A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
+ * What is not known is an empty field.
+ */
+const csv: Options = {
+  record_delimiter: "\r\n",
+  escape_formulas: true,
+  // it sees CRLF alone by itself, but half of one ends a line to many readers, too
+  quoted_match: /[\r\n]/,
+  cast: { boolean: String },
+};

@@ -1,0 +1,24 @@
+import type { RequestHandler } from "express";
+import { rateLimit } from "express-rate-limit";
+import { sendProblem } from "./problem.js";
+
+/** So many requests a minute from an address, counted by this process alone; `RateLimit` headers say how many are left. */
+export function limiter(perMinute: number): RequestHandler {
+  return rateLimit({
+    windowMs: 60_000,
+    limit: perMinute,
+    standardHeaders: "draft-8",
+    legacyHeaders: false,
+    // what one customer of a provider usually has; an address of it alone is one of endlessly many
+    ipv6Subnet: 56,
+    // its checks of our settings look at what clients send, and print past the log
+    validate: false,
+    handler: (_request, response) => {
+      sendProblem(
+        response,
+        429,
+        `More than ${perMinute} requests within a minute came from your address. Wait as long as Retry-After says.`,
+      );
+    },
+  });
+}

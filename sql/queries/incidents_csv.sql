@@ -1,0 +1,56 @@
+-- The history of incidents as a table: the objects that incidents.sql gives, flat, one a row.
+--
+-- $1–$7 as of incidents.sql; $8 address of the methodology page. The window is of all rows; how much of it was measured is
+-- of the row's venue.
+with measured as (
+  select d.venue_id, count(d.measured_minutes)::int as days, coalesce(sum(d.measured_minutes), 0) as minutes
+  from api.days($4::int) d
+  group by d.venue_id
+)
+select
+  api.iso(k.generated_at) as "generatedAt",
+  $4::int as "windowDays",
+  api.iso(k.generated_at - $4::int * interval '1 day') as "windowFrom",
+  api.iso(k.generated_at) as "windowTo",
+  m.days as "windowMeasuredDays",
+  m.minutes as "windowMeasuredMinutes",
+  $8::text as "methodologyUrl",
+  i.id,
+  i.slug,
+  i.venue,
+  i.component,
+  i.kind,
+  i.label,
+  i.severity,
+  i."peakSeverity",
+  i.status,
+  i."startedAt",
+  i."openedAt",
+  i."escalatedAt",
+  i."lastBadAt",
+  i."closedAt",
+  i.flapping,
+  i."durationSeconds",
+  i.quorum,
+  i.reporting,
+  (select string_agg(region, ' ') from json_array_elements_text(i.regions) region) as regions,
+  -- the venue's own notice beside it, where there is one
+  o.id as "officialId",
+  o.title as "officialTitle",
+  o.url as "officialUrl",
+  o."startedAt" as "officialStartedAt",
+  o."resolvedAt" as "officialResolvedAt",
+  o."subjectMatched"
+from api.clock k
+cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p
+-- read as a record at once: field by field, the text would be parsed again for each
+cross join lateral json_to_record(p.body) as i (
+  id bigint, slug text, venue text, component text, kind text, label text, severity text, "peakSeverity" text, status text,
+  "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, flapping boolean,
+  "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json
+)
+cross join lateral json_to_record(i.official) as o (
+  id text, title text, url text, "startedAt" text, "resolvedAt" text, "subjectMatched" boolean
+)
+left join measured m on m.venue_id = p.venue_id
+order by p.started_at desc, p.incident_id desc

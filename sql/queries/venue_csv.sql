@@ -1,0 +1,34 @@
+-- Ninety days of one venue as a table: `days` of venue.sql, flat, one day a row, oldest first.
+--
+-- $1 venue, $2 address of the methodology page. No row when the venue is not published.
+with days as (
+  select d.*
+  from venue v
+  cross join lateral api.days(90, v.venue_id) d
+  where v.venue = $1 and v.published
+),
+measured as (
+  select count(d.measured_minutes)::int as days, coalesce(sum(d.measured_minutes), 0) as minutes
+  from days d
+)
+select
+  api.iso(k.generated_at) as "generatedAt",
+  90 as "windowDays",
+  api.iso((k.today - 89)::timestamp at time zone 'UTC') as "windowFrom",
+  api.iso(k.generated_at) as "windowTo",
+  m.days as "windowMeasuredDays",
+  m.minutes as "windowMeasuredMinutes",
+  $2::text as "methodologyUrl",
+  $1::text as venue,
+  u.date,
+  u."uptimePct",
+  u."measuredMinutes",
+  u."downMinutes",
+  u."degradedMinutes"
+from api.clock k
+cross join measured m
+cross join days d
+cross join lateral json_to_record(api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes)) as u (
+  date text, "uptimePct" numeric, "measuredMinutes" integer, "downMinutes" integer, "degradedMinutes" integer
+)
+order by d.day

@@ -1,0 +1,63 @@
+/** A reader of CSV that forgives nothing: RFC 4180 to the letter, with a header. */
+
+/**
+ * @returns an object for each row, by the header's names
+ * @throws Error at the first character that RFC 4180 does not allow, or where a row has not the header's number of fields
+ */
+export function parseCsv(text: string): Record<string, string>[] {
+  const [header, ...rows] = recordsOf(text);
+  if (!header) throw new Error("expected a header, got an empty text");
+  if (new Set(header).size < header.length)
+    throw new Error(`a column stands twice in the header: ${header.join()}`);
+  return rows.map((fields, nth) => {
+    if (fields.length !== header.length)
+      throw new Error(
+        `row ${nth + 1}: expected ${header.length} fields, got ${fields.length}`,
+      );
+    return Object.fromEntries(header.map((name, i) => [name, fields[i]!]));
+  });
+}
+
+function recordsOf(text: string): string[][] {
+  const records: string[][] = [];
+  let fields: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const [field, end] =
+      text[at] === '"' ? quotedField(text, at) : plainField(text, at);
+    fields.push(field);
+    if (text[end] === ",") {
+      at = end + 1;
+      // a comma is followed by one more field, even if it is empty and the last one
+      if (at === text.length) throw wrong(text, at, "a field");
+    } else if (text.startsWith("\r\n", end)) {
+      at = end + 2;
+      records.push(fields);
+      fields = [];
+    } else throw wrong(text, end, "a comma or CRLF");
+  }
+  return records;
+}
+
+function quotedField(text: string, from: number): [string, number] {
+  let field = "";
+  for (let at = from + 1; at < text.length; at++) {
+    if (text[at] !== '"') field += text[at];
+    else if (text[at + 1] === '"') {
+      field += '"';
+      at++;
+    } else return [field, at + 1];
+  }
+  throw wrong(text, text.length, "a closing quote");
+}
+
+function plainField(text: string, from: number): [string, number] {
+  let end = from;
+  while (end < text.length && !/[",\r\n]/.test(text[end]!)) end++;
+  return [text.slice(from, end), end];
+}
+
+function wrong(text: string, at: number, expected: string): Error {
+  const got = JSON.stringify(text.slice(at, at + 20));
+  return new Error(`at ${at}: expected ${expected}, got ${got}`);
+}
