@@ -150,8 +150,14 @@ export function answersHeldAgainst(document: OpenAPIObject) {
     }
     const type = headers["content-type"]?.split(";")[0] ?? "none";
     // no JSON, and read by those who ask for it
-    if (/^\/metrics\/?(\?|$)/i.test(path) && status === 200) return null;
-    if (status === 200 && type === "text/csv") return parseCsv(text);
+    if (status === 200 && type === "text/plain") {
+      checkOfAnswer(path, type);
+      return null;
+    }
+    if (status === 200 && type === "text/csv") {
+      checkOfAnswer(path, type);
+      return parseCsv(text);
+    }
     // outside of the API, and said in another form when it is not ready
     if (/^\/readyz/i.test(path)) return JSON.parse(text);
     if (status !== 200 && type !== "application/problem+json")

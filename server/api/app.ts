@@ -85,7 +85,7 @@ export function makeApp(options: AppOptions): Express {
   );
   app.get("/v1/regions", regionsRoute(snapshots));
   app.get("/v1/thresholds", thresholdsRoute(registry));
-  app.get("/v1/reliability", reliabilityRoute(windows));
+  app.get("/v1/reliability", reliabilityRoute(windows, answerCsv));
   app.get("/v1/detection", detectionRoute(windows));
   app.get("/v1/notify", notifyRoute(snapshots));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));

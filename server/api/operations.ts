@@ -54,6 +54,16 @@ export const groups = {
 };
 
 const json = "application/json";
+const csv = "text/csv";
+const table = {
+  type: "string",
+  description:
+    "RFC 4180 with a header. Each row has generatedAt, the window, the measured part of it, and methodologyUrl.",
+} satisfies Schema;
+const exposition = {
+  type: "string",
+  description: "Prometheus' text format, version 0.0.4.",
+} satisfies Schema;
 const noStore = ["no-store"];
 const perTick = { cache: [dataCache], asksDatabase: true, limited: true };
 const fixed = { cache: [longCache], asksDatabase: false };
@@ -65,7 +75,7 @@ export function operations(registry: Registry): Operation[] {
       venue: { ...venueId, enum: registry.venues.map(({ id }) => id) },
     },
     parameters: venueParameters(registry),
-    answers: { [json]: exchangeResponse },
+    answers: { [json]: exchangeResponse, [csv]: table },
     ...perTick,
   } satisfies Partial<Operation>;
 
@@ -105,7 +115,7 @@ export function operations(registry: Registry): Operation[] {
       description:
         "Roll-ups say what was measured: METHODOLOGY.md has every definition. `fleet` is of the rows of this answer and no others. A body may be half a minute old; `generatedAt` says it.",
       parameters: reliabilityParameters,
-      answers: { [json]: reliabilityResponse },
+      answers: { [json]: reliabilityResponse, [csv]: table },
       ...perTick,
     },
     {
@@ -116,7 +126,7 @@ export function operations(registry: Registry): Operation[] {
       description:
         "For the next page give the `startedAt` of the last incident as `before`, and its `id` as `beforeId`: several may have started at one instant. A page shorter than `limit` is the last. `beforeId` alone is refused.",
       parameters: incidentsParameters(registry),
-      answers: { [json]: incidentsResponse },
+      answers: { [json]: incidentsResponse, [csv]: table },
       ...perTick,
     },
     {
@@ -168,6 +178,16 @@ export function operations(registry: Registry): Operation[] {
       answers: { [json]: thresholdsResponse },
       ...fixed,
       limited: true,
+    },
+    {
+      id: "getMetrics",
+      path: "/metrics",
+      group: "service",
+      summary: "States, latency and open incidents, for Prometheus",
+      description:
+        "Four families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds` and `svc_incident_open`.",
+      answers: { "text/plain": exposition },
+      ...perTick,
     },
     {
       id: "getHealth",

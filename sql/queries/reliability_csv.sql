@@ -1,0 +1,35 @@
+-- The venues compared over the last days, as a table: `venues` of reliability.sql, flat, one venue a row, in the same order.
+--
+-- $1 days of the window, today included; $2 category or null; $3 address of the methodology page.
+select
+  api.iso(k.generated_at) as "generatedAt",
+  $1::int as "windowDays",
+  api.iso((k.today - $1::int + 1)::timestamp at time zone 'UTC') as "windowFrom",
+  api.iso(k.generated_at) as "windowTo",
+  b."measuredDays" as "windowMeasuredDays",
+  b."measuredMinutes" as "windowMeasuredMinutes",
+  $3::text as "methodologyUrl",
+  b.id as venue,
+  b.name,
+  b.category,
+  b."uptimePct",
+  b."downMinutes",
+  b."degradedMinutes",
+  b."typicalP50Ms",
+  b."typicalP95Ms",
+  b.incidents,
+  b.outages,
+  b."openIncidents",
+  b."meanIncidentSeconds",
+  b."longestIncidentSeconds"
+from api.clock k
+cross join api.reliability(
+  $1::int, array(select v.venue_id from api.venue v where $2::text is null or v.category = $2)
+) r
+join api.venue v using (venue_id)
+cross join lateral json_to_record(r.body) as b (
+  id text, name text, category text, "measuredDays" integer, "measuredMinutes" bigint, "uptimePct" numeric, "downMinutes" bigint,
+  "degradedMinutes" bigint, "typicalP50Ms" integer, "typicalP95Ms" integer, incidents bigint, outages bigint,
+  "openIncidents" bigint, "meanIncidentSeconds" bigint, "longestIncidentSeconds" bigint
+)
+order by r.uptime_pct desc nulls last, r.down_minutes, v.position
