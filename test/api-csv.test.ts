@@ -150,15 +150,47 @@ void t.test("tables for spreadsheets", async (t) => {
     },
   );
 
+  await t.test("the venues compared are those of their JSON", async (t) => {
+    for (const query of ["days=90", "days=1&category=exchange"]) {
+      const path = `/v1/reliability?${query}`;
+      const { body } = await api.ask<{ venues: Record<string, unknown>[] }>(
+        path,
+      );
+      const table = await api.ask<Row[]>(`${path}&format=csv`);
+      t.ok(body.venues.length > 0);
+      t.strictSame(
+        table.body.map((row) => row["venue"]),
+        body.venues.map(({ id }) => id),
+        `${query}: the same venues, in the same order`,
+      );
+      const elsewhere: Record<string, string> = {
+        id: "venue",
+        days: "windowDays",
+        measuredDays: "windowMeasuredDays",
+        measuredMinutes: "windowMeasuredMinutes",
+      };
+      for (const [nth, venue] of body.venues.entries())
+        for (const [name, value] of Object.entries(venue)) {
+          const shown = table.body[nth]![elsewhere[name] ?? name];
+          if (shown !== field(value as Parameters<typeof field>[0]))
+            t.fail(`${query} ${String(venue["id"])} ${name}: ${shown}`);
+        }
+    }
+  });
+
   await t.test("every row says of when and of what it is", async (t) => {
-    for (const path of ["/v1/targets/okx", "/v1/incidents"]) {
+    for (const path of [
+      "/v1/targets/okx",
+      "/v1/incidents",
+      "/v1/reliability",
+    ]) {
       const { body, headers } = await api.ask<Row[]>(`${path}?format=csv`);
       for (const row of body)
         for (const name of ofTheWindow) if (!row[name]) t.fail(`no ${name}`);
       t.match(headers["content-type"], /^text\/csv; charset=utf-8/);
       t.match(
         headers["content-disposition"],
-        /^attachment; filename="venuewatch-(okx-days|all-incidents-days)-90-\d{4}-\d\d-\d\d\.csv"$/,
+        /^attachment; filename="venuewatch-(okx|all-incidents|all-reliability)-days-90-\d{4}-\d\d-\d\d\.csv"$/,
       );
       t.match(headers["cache-control"], "max-age=5");
       t.match(

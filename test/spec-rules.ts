@@ -645,6 +645,92 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: absent parameters answer as their defaults",
   ),
+
+  // tables and metrics
+  rule(
+    "csv-columns",
+    "each row carries generatedAt, the window, the measured part of it and methodologyUrl",
+    "api-csv",
+    "every row says of when and of what it is",
+  ),
+  rule(
+    "csv-disposition",
+    "content-disposition has a browser save it",
+    "api-csv",
+    "every row says of when and of what it is",
+  ),
+  rule(
+    "csv-venue-days",
+    "of a venue: a row for each of ninety days, uptimePct empty where nobody measured",
+    "api-csv",
+    "a venue's ninety days are those of its JSON",
+  ),
+  rule(
+    "csv-reliability",
+    "of /v1/reliability: a row for each venue",
+    "api-csv",
+    "the venues compared are those of their JSON",
+  ),
+  rule(
+    "csv-incidents",
+    "of /v1/incidents: a row for each incident, subjectMatched false",
+    "api-csv",
+    "incidents have the rows of their JSON, page for page and filter for filter",
+  ),
+  rule(
+    "csv-format",
+    "format is json or csv, by default json",
+    "api-csv",
+    "what is not there, or not allowed, is a problem",
+  ),
+  rule(
+    "metrics-families",
+    "four gauge families and no _sum or _count, in format 0.0.4",
+    "metrics",
+    "when all is well",
+  ),
+  rule(
+    "metrics-state",
+    "every venue and component has a series on every scrape, 3 without evidence",
+    "metrics",
+    "before anything was measured: all of it, as 3",
+  ),
+  rule(
+    "metrics-silent",
+    "every state is 3 after five minutes of silence",
+    "metrics",
+    "the engine is silent: every state reads 3",
+  ),
+  rule(
+    "metrics-region",
+    "states of each region before the quorum",
+    "metrics",
+    "an outage that two of three regions see",
+  ),
+  rule(
+    "metrics-latency",
+    "latency of the last complete minute, in seconds, REST only, absent where not measured",
+    "metrics",
+    "latency is of the newest complete minute",
+  ),
+  rule(
+    "metrics-percentile",
+    "the label is percentile, not quantile",
+    "metrics",
+    "when all is well",
+  ),
+  rule(
+    "metrics-incident",
+    "svc_incident_open is 1 while one of that severity is open; retracted ones are absent",
+    "metrics",
+    "incidents by their severity of now",
+  ),
+  rule(
+    "metrics-limited",
+    "/metrics may answer 429",
+    "metrics",
+    "and counts for the limit",
+  ),
 ];
 
 /**
@@ -652,41 +738,6 @@ export const rules: Rule[] = [
  * these brings it there.
  */
 export const builtElsewhere: Omit<Rule, "test">[] = [
-  [
-    "csv-columns",
-    "each row carries generatedAt, the window, the measured part of it and methodologyUrl",
-  ],
-  ["csv-disposition", "content-disposition has a browser save it"],
-  [
-    "csv-venue-days",
-    "of a venue: a row for each of ninety days, uptimePct empty where nobody measured",
-  ],
-  ["csv-reliability", "of /v1/reliability: a row for each venue"],
-  [
-    "csv-incidents",
-    "of /v1/incidents: a row for each incident, subjectMatched false",
-  ],
-  ["csv-format", "format is json or csv, by default json"],
-  [
-    "metrics-families",
-    "four gauge families and no _sum or _count, in format 0.0.4",
-  ],
-  [
-    "metrics-state",
-    "every venue and component has a series on every scrape, 3 without evidence",
-  ],
-  ["metrics-silent", "every state is 3 after five minutes of silence"],
-  ["metrics-region", "states of each region before the quorum"],
-  [
-    "metrics-latency",
-    "latency of the last complete minute, in seconds, REST only, absent where not measured",
-  ],
-  ["metrics-percentile", "the label is percentile, not quantile"],
-  [
-    "metrics-incident",
-    "svc_incident_open is 1 while one of that severity is open; retracted ones are absent",
-  ],
-  ["metrics-limited", "/metrics may answer 429"],
   [
     "detection-window",
     "pairs begin within 6 hours of each other on the same venue",
