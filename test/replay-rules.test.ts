@@ -221,9 +221,9 @@ void t.test("a replay by other rules", async (t) => {
       onProgress: () => {
         dropped ??= scratchSchemas(other).then(([schema]) =>
           other.transaction(async (tx) => {
-            // first what a tick locks first, or the two may wait for each other
+            // first what each piece of a replay locks first, or the two may wait for each other
             await tx.query(
-              sql`lock table ${sql.ident(schema!, "engine_clock")} in access exclusive mode`,
+              sql`lock table ${sql.ident(schema!, "run")} in access exclusive mode`,
             );
             await tx.query(sql`drop schema ${sql.ident(schema!)} cascade`);
           }),

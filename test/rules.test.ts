@@ -11,7 +11,8 @@ import { packagedFile, version } from "../server/package.js";
  */
 const rulesSince = [
   ["0.1.0", "519f8de082f0"],
-  ["0.2.0", "cfdd2a1e637d"],
+  ["0.2.0", "d02374abcebc"],
+  ["0.3.0", "cfdd2a1e637d"],
 ] as const;
 
 const hash = createHash("sha256")

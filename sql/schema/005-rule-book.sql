@@ -42,9 +42,6 @@ alter table region_state
   -- the first instant of an unbroken sequence of bad states
   add column bad_since timestamptz;
 
--- what is bad at the time of this migration
-update region_state set bad_since = since where state in ('degraded', 'outage');
-
 alter table engine_clock
   -- after this much silence nothing that the engine said is shown as current
   add column silent_after_ms integer,
@@ -52,17 +49,9 @@ alter table engine_clock
   add column typical_for timestamptz;
 
 alter table incident
-  add check (retracted_at >= opened_at),
-  add check (retraction_evidence is null or retracted_at is not null),
   -- the third within an hour: its recovery hold is longer
   add column flapping boolean not null default false,
-  add column retraction_evidence jsonb,
-  -- of one that an operator retracted while it was open: until then its trouble lasted, and opened nothing
-  add column dismissed_until timestamptz check (dismissed_until > retracted_at);
-
--- those that keep their component from opening
-create index incident_dismissed on incident (component_id)
-where retracted_at is not null and retraction_evidence is null and closed_at is null and dismissed_until is null;
+  add column retraction_evidence jsonb;
 
 -- What subscribers are to be told, written in the transaction that decides it: none can be lost, and none is told that was
 -- not decided. At most one of each kind an incident.
@@ -84,50 +73,28 @@ create table alert_event (
 
 create index alert_event_waiting on alert_event (event_id) where dispatched_at is null and dropped_at is null;
 
--- History is not rewritten. What an incident is called, where and when it began and by which votes never changes, its peak does
--- not fall, and what was noted once stays. Once it is closed nothing changes but for its retraction, once and as a whole; and
--- of what was retracted only until when the operator's word held.
+-- History is not rewritten. What an incident is called, where and when it began never changes; once it is closed nothing
+-- does, but for its retraction, once.
 create function refuse_rewriting() returns trigger
 language plpgsql
 as $$
 begin
   if tg_op = 'DELETE' then
-    raise exception 'incident % cannot be deleted; retract it instead', old.slug
-      using constraint = 'refuse_rewriting';
+    raise exception 'incident % cannot be deleted; retract it instead', old.slug;
   end if;
-  if (new.incident_id, new.slug, new.component_id, new.started_at, new.opened_at, new.flapping, new.evidence -> 'opening')
-    is distinct from
-    (old.incident_id, old.slug, old.component_id, old.started_at, old.opened_at, old.flapping, old.evidence -> 'opening')
+  if (new.incident_id, new.slug, new.component_id, new.started_at, new.opened_at)
+    is distinct from (old.incident_id, old.slug, old.component_id, old.started_at, old.opened_at)
   then
-    raise exception 'the name, the beginning and the opening of incident % cannot be changed', old.slug
-      using constraint = 'refuse_rewriting';
+    raise exception 'the name and the beginning of incident % cannot be changed', old.slug;
   end if;
-  if old.retracted_at is not null
-    and (
-      old.dismissed_until is not null
-      or to_jsonb(new) - 'dismissed_until' is distinct from to_jsonb(old) - 'dismissed_until'
-    )
-  then
-    raise exception 'incident % was retracted at %, and cannot be changed any more', old.slug, old.retracted_at
-      using constraint = 'refuse_rewriting';
+  if old.retracted_at is not null then
+    raise exception 'incident % was retracted at %, and cannot be changed any more', old.slug, old.retracted_at;
   end if;
   if old.closed_at is not null
     and to_jsonb(new) - '{retracted_at,retraction_reason,retraction_evidence}'::text[]
       is distinct from to_jsonb(old) - '{retracted_at,retraction_reason,retraction_evidence}'::text[]
   then
-    raise exception 'incident % was closed at %, and cannot be changed any more', old.slug, old.closed_at
-      using constraint = 'refuse_rewriting';
-  end if;
-  if new.peak_severity < old.peak_severity
-    or new.last_bad_at < old.last_bad_at
-    or (
-      old.escalated_at is not null
-      and (new.escalated_at, new.evidence -> 'escalation')
-        is distinct from (old.escalated_at, old.evidence -> 'escalation')
-    )
-  then
-    raise exception 'what incident % was at its worst, and until when, cannot be taken back', old.slug
-      using constraint = 'refuse_rewriting';
+    raise exception 'incident % was closed at %, and cannot be changed any more', old.slug, old.closed_at;
   end if;
   return new;
 end;
