@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import { type Db, type Pool, sql } from "../server/db.js";
 import { packagedFile } from "../server/package.js";
 import { migratedDatabase } from "./database.js";
 import { type Mutant, mutants } from "./engine-mutants.js";
-import { play } from "./scenario-play.js";
+import { goesAsExpected, play } from "./scenario-play.js";
 import { readScenarios, type Scenario } from "./scenario.js";
 
 void t.test("no clause of the rule book can be taken out", async (t) => {
@@ -55,8 +54,9 @@ async function goesOtherwise(
   { refusedBy }: Mutant,
 ): Promise<boolean> {
   try {
-    const seen = await play(db, scenario);
-    return !refusedBy && !isDeepStrictEqual(seen, scenario.expected);
+    if (!refusedBy) return !(await goesAsExpected(db, scenario));
+    await play(db, scenario);
+    return false;
   } catch (error) {
     const { constraint } = error as { constraint?: string };
     if (refusedBy && constraint === refusedBy) return true;

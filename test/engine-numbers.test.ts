@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import { type Db, sql } from "../server/db.js";
 import { rules, type RulesRow, rulesRow } from "../server/engine/rules.js";
 import { accepted, tick } from "../server/engine/tick.js";
 import { migratedDatabase } from "./database.js";
-import { play } from "./scenario-play.js";
+import { goesAsExpected } from "./scenario-play.js";
 import { readScenarios } from "./scenario.js";
 
 /** To what each number is changed: one less and one more than it is. */
@@ -54,8 +53,8 @@ void t.test("no number of the rule book is idle", async (t) => {
       const changed = { ...rulesRow, [name]: other };
       let red = false;
       for (const scenario of resting) {
-        const seen = await play(pool, scenario, changed);
-        if (isDeepStrictEqual(seen, scenario.expected)) continue;
+        if (red && noticed.has(scenario.file)) continue;
+        if (await goesAsExpected(pool, scenario, changed)) continue;
         red = true;
         noticed.add(scenario.file);
       }

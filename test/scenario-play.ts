@@ -16,11 +16,29 @@ const packagedRegistry = loadRegistry(packagedFile("registry.json"));
  *
  * The database watches what the scenario measures meanwhile, and the packaged registry again afterwards.
  */
-export async function play(
+export async function play(db: Pool, scenario: Scenario): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of played(db, scenario, rulesRow)) lines.push(line);
+  return lines;
+}
+
+/** Is the scenario played as it says? It is played up to the first line that is not as it says. */
+export async function goesAsExpected(
   db: Pool,
   scenario: Scenario,
   rules: Record<string, number> = rulesRow,
-): Promise<string[]> {
+): Promise<boolean> {
+  const expected = scenario.expected.values();
+  for await (const line of played(db, scenario, rules))
+    if (line !== expected.next().value) return false;
+  return expected.next().done === true;
+}
+
+async function* played(
+  db: Pool,
+  scenario: Scenario,
+  rules: Record<string, number>,
+): AsyncGenerator<string, void, void> {
   const registry = await packagedRegistry;
   await forget(db);
   await watch(db, registry, scenario, []);
@@ -28,7 +46,7 @@ export async function play(
     await insertSamples(db, scenario);
     await insertHoursBefore(db, scenario);
     await insertTypical(db, scenario);
-    return await decideThrough(db, registry, scenario, {
+    yield* decideThrough(db, registry, scenario, {
       ...rules,
       ...(scenario.decidedEveryMs && { step_ms: scenario.decidedEveryMs }),
     });
@@ -37,19 +55,18 @@ export async function play(
   }
 }
 
-async function decideThrough(
+async function* decideThrough(
   db: Pool,
   registry: Registry,
   scenario: Scenario,
   rules: Record<string, number>,
-): Promise<string[]> {
+): AsyncGenerator<string, void, void> {
   const spans = scenario.series.map((s) => s.samples.length * s.cadenceMs);
   const endMs = Math.max(...spans);
   const everyMs = scenario.noticedEveryMs ?? rules.step_ms!;
   const waiting = [...scenario.happenings].sort((a, b) => a.atMs - b.atMs);
   const happened: Happening[] = [];
 
-  const lines: string[] = [];
   let before: Seen = new Map();
   for (let ms = 0; ms < endMs; ms += everyMs) {
     while (waiting[0] && waiting[0].atMs <= ms) {
@@ -64,11 +81,10 @@ async function decideThrough(
       const after = await look(db, scenario);
       const at = (+new Date(decided.at) - +scenario.startsAt) / 1000;
       for (const line of await told(db, scenario, decided, before, after))
-        lines.push(`+${at}s ${line}`);
+        yield `+${at}s ${line}`;
       before = after;
     }
   }
-  return lines;
 }
 
 async function forget(db: Db): Promise<void> {
