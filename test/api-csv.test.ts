@@ -1,4 +1,5 @@
 import t from "tap";
+import { pages } from "../server/api/pages.js";
 import { sql } from "../server/db.js";
 import { serve } from "./api.js";
 import { parseCsv } from "./csv.js";
@@ -101,6 +102,7 @@ void t.test("tables for spreadsheets", async (t) => {
       methodologyUrl: `${siteUrl}/methodology`,
       venue: "kraken",
     });
+    t.ok("/methodology" in pages, "which is a page that we have");
     t.equal(
       table.body[0]!["windowFrom"],
       `${body.days[0]!.date}T00:00:00.000Z`,

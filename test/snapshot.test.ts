@@ -5,13 +5,16 @@ import { makeSnapshots } from "../server/api/snapshot.js";
 function fakeDatabase() {
   const database = {
     at: new Date(0),
+    movedAt: null as Date | null,
     asked: [] as string[],
     waiting: null as Promise<void> | null,
     async file(name: string, values: readonly unknown[] = []) {
       database.asked.push(`${name} ${values.join()}`.trim());
       await database.waiting;
       const made = `${name} made ${database.asked.length}`;
-      return [{ generated_at: database.at, body: made }] as never[];
+      return [
+        { generated_at: database.at, moved_at: database.movedAt, body: made },
+      ] as never[];
     },
   };
   return database;
@@ -34,6 +37,26 @@ void t.test("a body is made once a tick, whoever asks", async (t) => {
   t.not(next!.body, first[0]!.body);
   t.strictSame(next!.generatedAt, database.at);
   t.strictSame(database.asked.slice(3), ["clock", "venue a"]);
+});
+
+void t.test("a body may be held beyond its tick", async (t) => {
+  const database = fakeDatabase();
+  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
+  const askedAt = async (s: number) => {
+    database.at = new Date(s * 1000);
+    database.asked.length = 0;
+    await snapshots("week", [], [], 30_000);
+    return database.asked.join();
+  };
+  t.equal(await askedAt(100), "week");
+  t.equal(await askedAt(130), "clock", "for as long as it is said");
+  t.equal(await askedAt(132), "clock,week", "and no longer");
+  database.movedAt = new Date(132_000);
+  t.equal(await askedAt(134), "clock", "what moved before is in it");
+  database.movedAt = new Date(136_000);
+  t.equal(await askedAt(136), "clock,week", "what moves since is not");
+  t.equal(await askedAt(138), "clock");
+  t.equal(await askedAt(120), "clock,week", "of a time to come it is never");
 });
 
 void t.test(

@@ -10,11 +10,13 @@ import { categories, type Registry } from "../registry.js";
 import { type Answered, whenAnswered } from "./answered.js";
 import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
+import { inTurn } from "./in-turn.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { metricsRoute } from "./metrics.js";
 import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
+import { pageRoute, pages } from "./pages.js";
 import { answerErrors, notFound, Problem } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { limiter } from "./rate-limit.js";
@@ -46,12 +48,13 @@ export interface AppOptions {
 
 /** The public API. It only reads, holds no state but bodies of the newest tick, and does not listen by itself. */
 export function makeApp(options: AppOptions): Express {
-  const { pool, registry, log } = options;
+  const { registry, log } = options;
+  const pool = inTurn(options.pool, ofWholeWindows);
   const snapshots = makeSnapshots(pool, keptBodies(registry));
   // apart, since anybody can name many pages and windows, and none of them may drive a venue's body out
   const incidents = makeSnapshots(pool, { bodies: 100, bytes: 16 * MiB });
   const windows = makeSnapshots(pool, { bodies: 100, bytes: 16 * MiB });
-  const answerCsv = csvAnswerer(options);
+  const answerCsv = csvAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", "strong");
@@ -91,12 +94,17 @@ export function makeApp(options: AppOptions): Express {
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(incidents));
   app.get("/metrics", metricsRoute(snapshots));
+  for (const [path, file] of Object.entries(pages))
+    app.get(path, pageRoute(file));
   app.use(notFound);
   app.use(answerErrors(log));
   return app;
 }
 
 const MiB = 2 ** 20;
+
+/** Statements over windows of 90 lengths and eight categories: far more answers than are kept. */
+const ofWholeWindows = new Set(["reliability", "reliability_csv", "detection"]);
 
 /**
  * A board for each category and for all, every venue in both ranges from every region, the regions,

@@ -35,7 +35,10 @@ export function makeBody(text: string): Body {
     as(asked) {
       const encoding = plain.length < worthwhileBytes ? "identity" : asked;
       let encoded = made.get(encoding);
-      if (!encoded) made.set(encoding, (encoded = encode(encoding)));
+      if (!encoded) {
+        made.set(encoding, (encoded = encode(encoding)));
+        encoded.catch(() => made.delete(encoding));
+      }
       return encoded;
     },
   };

@@ -16,6 +16,11 @@ export interface Bounds {
   bytes: number;
 }
 
+interface ClockRow {
+  generated_at: Date;
+  moved_at: Date | null;
+}
+
 interface SnapshotRow {
   generated_at: Date;
   body: string;
@@ -34,7 +39,7 @@ export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
   const kept = new Map<string, Snapshot>();
   let keptBytes = 0;
   const underWay = new Map<string, Promise<Snapshot | null>>();
-  const clock = singleFlight(() => pool.file<SnapshotRow>("clock"));
+  const clock = singleFlight(() => pool.file<ClockRow>("clock"));
 
   async function current(
     key: string,
@@ -61,7 +66,8 @@ export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
   ): Promise<boolean> {
     const [now] = await clock();
     const ageMs = +now!.generated_at - +generatedAt;
-    return ageMs >= 0 && ageMs <= holdMs;
+    if (ageMs < 0 || ageMs > holdMs) return false;
+    return ageMs === 0 || !(now!.moved_at && now!.moved_at > generatedAt);
   }
 
   function keep(key: string, snapshot: Snapshot): void {
@@ -83,7 +89,8 @@ export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
    * @param file of `sql/queries`, giving one row `{generated_at, body}`, or none
    * @param parameters what the body depends on, already checked: they are the key
    * @param values of the statement
-   * @param holdMs how long a body may be shown beyond its tick; it says itself of which instant it is
+   * @param holdMs how long a body may be shown beyond its tick, unless a state or an incident moves before; it says
+   *   itself of which instant it is
    * @returns null when the statement gave no row
    */
   return function snapshot(

@@ -7,6 +7,7 @@ import {
 import type { Duplex } from "node:stream";
 import type { Request, Response } from "express";
 import { listen } from "../listen.js";
+import { stackOf } from "../user-error.js";
 import { type AppOptions, makeApp } from "./app.js";
 import { problemBody } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
@@ -33,10 +34,14 @@ export async function startWeb(
   options: AppOptions & { port: number; host?: string },
 ): Promise<Web> {
   const app = makeApp(options);
+  const answers = new WeakMap<Duplex, ServerResponse>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
-    app(request as Request, response as Response, () =>
-      refusePathless(response),
-    );
+    answers.set(request.socket, response);
+    app(request as Request, response as Response, (error?: unknown) => {
+      if (error === undefined) return refusePathless(response);
+      options.log.error("answering an error failed", { stack: stackOf(error) });
+      response.destroy();
+    });
   };
   const server = createServer(
     {
@@ -49,7 +54,9 @@ export async function startWeb(
     answer,
   );
   server.setTimeout(silentForMs);
-  server.on("clientError", refuseUnreadable);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
+    refuseUnreadable(error, socket, answers.get(socket)),
+  );
   server.on("checkExpectation", answer);
   server.on("connect", (_request, socket) => {
     sayRefused(
@@ -88,10 +95,21 @@ function refusePathless(response: ServerResponse): void {
   response.end(problemBody(status, "There is no path in the address."));
 }
 
-/** What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+/**
+ * What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. Not where
+ * it followed upon a request that is still being answered: what we say would be taken for its answer.
+ */
+function refuseUnreadable(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  answering: ServerResponse | undefined,
+): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
+    return;
+  }
+  if (answering && !answering.writableFinished) {
+    answering.once("close", () => socket.end());
     return;
   }
   const [status, detail] = refusals[error.code ?? ""] ?? [
