@@ -1,5 +1,6 @@
 /** Samples of some venues for a while, good but for the troubles that are told, and an engine that decides them as they come. */
 import { type Pool, sql } from "../server/db.js";
+import { rulesRow } from "../server/engine/rules.js";
 import { accepted, decideUpTo } from "../server/engine/tick.js";
 import type { Fault } from "../server/sample.js";
 import { randomFrom } from "./random-samples.js";
@@ -12,6 +13,8 @@ export interface World {
   troubles: Trouble[];
   /** Share of slots that fail, that many more that are not measured, and as many more that come late. */
   noise: number;
+  /** How often it is decided, where that is not as by the rules. */
+  stepS?: number;
 }
 
 /** What it leaves out is all. A later one goes before an earlier one. */
@@ -64,12 +67,15 @@ export async function live(
   fromS: number,
   toS: number,
 ): Promise<void> {
-  for (let s = fromS; s < toS + noticedEveryS; s += noticedEveryS)
-    for await (const decided of decideUpTo(
-      pool,
-      after(world, Math.min(s, toS)),
-    ))
+  const rules = {
+    ...rulesRow,
+    ...(world.stepS && { step_ms: world.stepS * 1000 }),
+  };
+  for (let s = fromS; s < toS + noticedEveryS; s += noticedEveryS) {
+    const upTo = after(world, Math.min(s, toS));
+    for await (const decided of decideUpTo(pool, upTo, { rules }))
       accepted(decided);
+  }
 }
 
 async function insertSamples(pool: Pool, world: World): Promise<void> {
