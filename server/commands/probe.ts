@@ -40,7 +40,9 @@ export async function run(): Promise<void> {
     await warnUnlessReachable(pool, url, log);
     const identity = { region, version, startedAt: new Date() };
     const metrics = makeOwnMetrics("probe", { region });
-    const meter = makeProbeMetrics(metrics, () => probe.status());
+    const meter = makeProbeMetrics(metrics, identity.startedAt, () =>
+      probe.status(),
+    );
     const probe = await startProbe({
       registry,
       region,
