@@ -57,7 +57,7 @@ export async function run(): Promise<void> {
     life.onClose("measuring", probe.close);
     const health = await startHealth({
       service: "probe",
-      port: settings.healthPort,
+      port: settings.healthPort.probe,
       ready: () => Promise.resolve(readinessOfProbe(probe.status().waiting)),
       metrics,
       log,
