@@ -130,7 +130,7 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     ["incidents_open", "Open incidents.", (of) => of.incidents_open],
     [
       "alert_events_waiting",
-      "Alerts in the outbox that have not been dispatched. Nothing dispatches them yet: it only grows.",
+      "Alerts in the outbox that have not been dispatched. Nothing dispatches them yet.",
       (of) => of.alerts_waiting,
     ],
     [
