@@ -10,9 +10,14 @@ export interface ProbeMetrics {
   timed: (record: RecordSamples) => RecordSamples;
 }
 
-/** Tells operators of a probe what it measures and delivers. */
+/**
+ * Tells operators of a probe what it measures and delivers.
+ *
+ * @param beganAt from when on it should measure
+ */
 export function makeProbeMetrics(
   registry: OwnMetrics,
+  beganAt: Date,
   status: () => ProbeStatus,
 ): ProbeMetrics {
   const registers = [registry];
@@ -75,12 +80,10 @@ export function makeProbeMetrics(
   });
   new Gauge({
     name: "venuewatch_probe_newest_slot_timestamp_seconds",
-    help: "Scheduled instant of the newest sample; absent before the first.",
+    help: "Scheduled instant of the newest sample; before the first, when this probe began.",
     registers,
     collect() {
-      const { newestSlotAt } = status();
-      this.remove();
-      if (newestSlotAt) this.set(+newestSlotAt / 1000);
+      this.set(+(status().newestSlotAt ?? beganAt) / 1000);
     },
   });
   new Gauge({

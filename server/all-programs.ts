@@ -56,7 +56,7 @@ export async function startServices(
   regions: readonly string[],
   changes: Changes,
 ): Promise<Addresses> {
-  const ports = healthPorts(settings.healthPort, regions.length + 2);
+  const ports = healthPorts(settings.healthPort.core, regions.length + 2);
   const [corePort, ...probePorts] = ports;
   const core = await supervisor.start(
     program("core", { ...changes, HEALTH_PORT: corePort }),

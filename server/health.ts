@@ -4,28 +4,19 @@
  * if not, why; `/metrics` tells Prometheus how it does it.
  */
 
-import { createServer, type IncomingMessage } from "node:http";
-import type { ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 
 import { listen } from "./listen.js";
 import type { Log } from "./log.js";
 import type { OwnMetrics } from "./own-metrics.js";
 import { version } from "./package.js";
+import type { Service } from "./service.js";
 import { singleFlight } from "./single-flight.js";
 import { stackOf } from "./user-error.js";
-
-export type Service = "core" | "web" | "probe";
-
-/** The body of `/healthz`. */
-export interface Health {
-  status: "ok";
-  service: Service;
-  version: string;
-  uptimeSeconds: number;
-  /** ISO 8601, UTC, as `generatedAt`. */
-  time: string;
-  generatedAt: string;
-}
 
 /** The body of `/readyz`: 200 when `ready`, otherwise 503. */
 export interface Readiness {
@@ -77,10 +68,11 @@ export async function startHealth(given: HealthOptions) {
   };
 }
 
-export function healthBody(service: Service): Health {
+/** The body of `/healthz`, of the shape that the API describes. */
+export function healthBody(service: Service) {
   const time = new Date().toISOString();
   return {
-    status: "ok",
+    status: "ok" as const,
     service,
     version,
     uptimeSeconds: Math.floor(process.uptime()),

@@ -1,12 +1,13 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "./package.js";
+import type { Service } from "./service.js";
 
 /** What a program tells its operators of itself, at `/metrics` of its health port. Every name begins with `venuewatch_`. */
 export type OwnMetrics = Registry;
 
 /** @param labels on everything that it tells, such as the region of a probe */
 export function makeOwnMetrics(
-  service: "core" | "web" | "probe",
+  service: Service,
   labels: Record<string, string> = {},
 ): OwnMetrics {
   const registry = new Registry();

@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 
 import type { LogLevel } from "./log.js";
 import { packagedFile } from "./package.js";
+import { type Service, services } from "./service.js";
 import {
   parseDatabaseUrl,
   parseLogLevel,
@@ -37,7 +38,8 @@ export interface Settings {
   /** Null: all of the registry's. */
   readonly regions: readonly string[] | null;
   readonly port: number;
-  readonly healthPort: number;
+  /** By program: where it is not set, each has another, so that one of each fits on one machine. */
+  readonly healthPort: Readonly<Record<Service, number>>;
   readonly embeddedPort: number;
   /** Without a slash at the end. */
   readonly siteUrl: string;
@@ -94,9 +96,9 @@ export const settingTable = [
   { name: "PORT", default: "`8080`", meaning: "port of the public API" },
   {
     name: "HEALTH_PORT",
-    default: "`PORT` + 1",
+    default: "`PORT` + 1, 2, 3",
     meaning:
-      "port of `/healthz`, `/readyz` and the program's own `/metrics`, for its operators; under `up` the first of one port each, upwards: core, the probes, web",
+      "port of `/healthz`, `/readyz` and own `/metrics`, for operators: + 1 core, + 2 web, + 3 a probe; under `up` one for each, upwards: core, the probes, web",
   },
   {
     name: "EMBEDDED_PORT",
@@ -152,10 +154,10 @@ export function readSettings(env: Environment = process.env): Settings {
   }
 
   const port = read("PORT", parsePort, 8080);
-  const healthPort = read("HEALTH_PORT", parsePort, port === 0 ? 0 : port + 1);
-  if (healthPort > 65_535)
+  const healthPort = healthPorts(port, read("HEALTH_PORT", parsePort, null));
+  if (Math.max(...Object.values(healthPort)) > 65_535)
     problems.push(
-      `HEALTH_PORT: would be PORT + 1 = ${healthPort}, which is no port; set it, or set a lower PORT`,
+      `HEALTH_PORT: would be up to PORT + ${services.length} = ${port + services.length}, which is no port; set it, or set a lower PORT`,
     );
   const baseUrl = read("BASE_URL", parseSiteUrl, `http://localhost:${port}`);
 
@@ -181,6 +183,14 @@ export function readSettings(env: Environment = process.env): Settings {
     );
   if (problems.length > 0) throw new UserError(allProblems(problems));
   return Object.freeze(settings);
+}
+
+/** @param set null: each has its own; 0 stays 0, any free one */
+function healthPorts(port: number, set: number | null): Settings["healthPort"] {
+  const ports = services.map((service, i) => {
+    return [service, set ?? (port === 0 ? 0 : port + 1 + i)];
+  });
+  return Object.freeze(Object.fromEntries(ports) as Settings["healthPort"]);
 }
 
 /** Where the database is: the one that is named, or the embedded one. */

@@ -31,13 +31,14 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   engine.leads(true);
   const nothing = { escalated: [], closed: [], retracted: [] };
   engine.decided({ at: "", opened: ["one"], ...nothing }, 20);
+  engine.choresBegin([{ name: "compressing", everyMs: 60_000 }]);
   engine.choreDone("compressing", true, 20);
 
   const probe = makeOwnMetrics("probe", { region: "us-east" });
   const unmeasured = Object.fromEntries(
     unmeasuredReasons.map((reason) => [reason, 1]),
   ) as Record<UnmeasuredReason, number>;
-  const meter = makeProbeMetrics(probe, () => ({
+  const meter = makeProbeMetrics(probe, new Date(), () => ({
     taken: 9,
     shipped: 5,
     duplicates: 1,

@@ -1,5 +1,10 @@
+import { createServer } from "node:http";
+import express from "express";
 import t, { type Test } from "tap";
+import { metricsRoute } from "../server/api/metrics.js";
+import { makeSnapshots } from "../server/api/snapshot.js";
 import { sql } from "../server/db.js";
+import { listen } from "../server/listen.js";
 import type { Registry } from "../server/registry.js";
 import { type Api, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
@@ -297,6 +302,42 @@ void t.test("/metrics", async (t) => {
       seen["svc_latency_seconds"]!.series.length > 0,
       "what probes measure is measured without it",
     );
+  });
+
+  await t.test("the engine hangs: latency goes on", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(290), to: ago(0) });
+    await decide(pool, ago(200));
+    const snapshots = makeSnapshots(pool, { bodies: 1, bytes: 1e6 });
+    let now = 20_000;
+    const app = express().get(
+      "/metrics",
+      metricsRoute(snapshots, () => now),
+    );
+    const server = createServer(app);
+    const port = await listen(server, 0, "127.0.0.1", "PORT");
+    t.teardown(() => void server.close());
+    const latencies = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+      const families = parseExposition(await answer.text());
+      return each(
+        valuesOf(families.find(({ name }) => name === "svc_latency_seconds")),
+      );
+    };
+    const slower = (latencyUs: number) =>
+      pool.query(
+        sql`update sample set latency_us = ${latencyUs}::int
+          where latency_us is not null
+            and ts >= time_bucket('1 minute', now() - interval '15 seconds') - interval '1 minute'`,
+      );
+
+    await slower(120_000);
+    t.strictSame(await latencies(), [0.12], "not that of the last tick");
+    await slower(130_000);
+    now = 79_999;
+    t.strictSame(await latencies(), [0.12], "kept, as within a tick");
+    now = 80_000;
+    t.strictSame(await latencies(), [0.13], "until the next minute is there");
   });
 
   await t.test("its answer is cached as the others are", async (t) => {

@@ -28,11 +28,20 @@ void t.test("rules and dashboard name what is exported", async (t) => {
 
   await t.test("the rules for users of /metrics", (t) => {
     const rules = rulesIn("prometheus/venues.rules.yaml");
+    const recorded = recordedBy(rules);
     t.strictSame(
       new Set(rules.flatMap(({ expr }) => metricsIn(expr))),
-      new Set(["svc_component_state", "svc_component_state_region"]),
+      new Set([
+        "svc_component_state",
+        "svc_component_state_region",
+        "svc_incident_open",
+        "up",
+        ...recorded.keys(),
+      ]),
+      "and uses all that it records",
     );
-    for (const rule of rules) holds(t, rule, venues);
+    const there = new Map([...venues, ...recorded, ["up", new Set<string>()]]);
+    for (const rule of rules) holds(t, rule, there);
     t.end();
   });
 
@@ -45,7 +54,7 @@ void t.test("rules and dashboard name what is exported", async (t) => {
   await t.test("the dashboard", (t) => {
     const { queries } = readDashboard();
     for (const { title, expr, text } of queries)
-      holds(t, { alert: title, expr, text }, venues);
+      holds(t, { name: title, expr, text }, venues);
     t.strictSame(
       new Set(queries.flatMap(({ expr }) => metricsIn(expr))),
       new Set(venues.keys()),
@@ -56,7 +65,7 @@ void t.test("rules and dashboard name what is exported", async (t) => {
 
   await t.test("what is not exported would be noticed", (t) => {
     const noticed = (expr: string, text = "") =>
-      faultsOf({ alert: "x", expr, text }, venues);
+      faultsOf({ expr, text }, venues);
     t.strictSame(noticed("svc_component_states"), [
       "there is no svc_component_states",
     ]);
@@ -111,7 +120,9 @@ void t.test("the dashboard can be imported", (t) => {
 });
 
 interface Rule {
-  alert: string;
+  /** Of an alert, or of what is recorded. */
+  name: string;
+  records: boolean;
   expr: string;
   /** Where labels of the result are shown. */
   text: string;
@@ -120,26 +131,38 @@ interface Rule {
 /** Of a file written as ours are: the expression on one line, or folded over several. */
 function rulesIn(path: string): Rule[] {
   const [, ...rules] = readFileSync(packagedFile(path), "utf8").split(
-    "      - alert: ",
+    /^ {6}- (?=alert: |record: )/m,
   );
   return rules.map((text) => {
-    const [alert = ""] = text.split("\n", 1);
+    const [, kind, name = ""] = /^(alert|record): (.+)/.exec(text) ?? [];
     const [, expr = ""] =
       /^ {8}expr: (?:>-\n)?(.*(?:\n {10}.*)*)/m.exec(text) ?? [];
-    if (expr === "") throw new Error(`${path}: ${alert} has no expression`);
-    return { alert, expr, text };
+    if (expr === "") throw new Error(`${path}: ${name} has no expression`);
+    return { name, records: kind === "record", expr, text };
   });
+}
+
+/** With the labels that they are grouped or matched by. */
+function recordedBy(rules: Rule[]): Exported {
+  return new Map(
+    rules
+      .filter(({ records }) => records)
+      .map(({ name, expr }) => [name, new Set(namesIn(expr).grouping)]),
+  );
 }
 
 function metricsIn(expr: string): string[] {
   return namesIn(expr).selectors.map(({ metric }) => metric);
 }
 
-function holds(t: Test, rule: Rule, exported: Exported): void {
-  t.strictSame(faultsOf(rule, exported), [], rule.alert);
+function holds(t: Test, rule: Omit<Rule, "records">, exported: Exported): void {
+  t.strictSame(faultsOf(rule, exported), [], rule.name);
 }
 
-function faultsOf({ expr, text }: Rule, exported: Exported): string[] {
+function faultsOf(
+  { expr, text }: Pick<Rule, "expr" | "text">,
+  exported: Exported,
+): string[] {
   const { selectors, grouping } = namesIn(expr);
   const shown = text.matchAll(/\{\{ *(?:\$labels\.)?([a-z]\w*) *\}\}/g);
   const anywhere = new Set(

@@ -58,6 +58,157 @@ void t.test(
   },
 );
 
+/** What two instances tell, `b` of which may be behind: values by labels. */
+type World = Record<string, number | [a: number, b: number]>;
+
+const well: World = {
+  'svc_component_state{venue="okx",component="rest:book"}': 0,
+  'svc_component_state{venue="okx",component="ws:conn"}': [0, 3],
+  'svc_component_state{venue="gate",component="ws:conn"}': 0,
+  'svc_component_state_region{venue="okx",component="rest:book",region="us-east"}': 0,
+  'svc_component_state_region{venue="okx",component="rest:book",region="eu-central"}': 0,
+  'svc_latency_seconds{venue="okx",endpoint="book",region="us-east",percentile="50"}': 0.08,
+  'svc_latency_seconds{venue="okx",endpoint="book",region="us-east",percentile="95"}': 0.2,
+  'svc_incident_open{venue="okx",component="rest:book",severity="outage"}': 0,
+  'svc_incident_open{venue="okx",component="rest:book",severity="degraded"}': 0,
+};
+const outageOfBook: World = {
+  ...well,
+  'svc_component_state{venue="okx",component="rest:book"}': [2, 3],
+  'svc_component_state{venue="okx",component="rest:ticker"}': [1, 3],
+  'svc_component_state_region{venue="okx",component="rest:book",region="us-east"}':
+    [2, 3],
+  'svc_incident_open{venue="okx",component="rest:book",severity="outage"}': [
+    1, 0,
+  ],
+  'svc_incident_open{venue="okx",component="rest:book",severity="degraded"}': [
+    0, 1,
+  ],
+};
+const silent: World = Object.fromEntries(
+  Object.entries(outageOfBook).map(([series, value]) => [
+    series,
+    series.startsWith("svc_component") ? 3 : value,
+  ]),
+);
+const otherwise =
+  '{venue="okx",component="rest:book",region="eu-central"}' as const;
+
+/** What each panel shows then: values by labels, none being no data. */
+const shown: [what: string, World, Record<string, Record<string, number>>][] = [
+  [
+    "the API is away",
+    {},
+    {
+      "Venues down": {},
+      "Components degraded or down": {},
+      "Components unknown": {},
+      "Open incidents": {},
+      Venues: {},
+    },
+  ],
+  [
+    "the engine is silent",
+    silent,
+    {
+      "Venues down": {},
+      "Components degraded or down": {},
+      "Components unknown": { "{}": 4 },
+      "Open incidents": { "{}": 1 },
+      Venues: { '{venue="gate"}': 3, '{venue="okx"}': 3 },
+      "Components that were not well": {},
+      "Regions that see it otherwise": {},
+    },
+  ],
+  [
+    "all is well",
+    well,
+    {
+      "Venues down": { "{}": 0 },
+      "Components degraded or down": { "{}": 0 },
+      "Components unknown": { "{}": 0 },
+      "Open incidents": { "{}": 0 },
+      Venues: { '{venue="gate"}': 0, '{venue="okx"}': 0 },
+      "Components that were not well": {},
+      "Regions that see it otherwise": {},
+      "Latency, median": {
+        '{venue="okx",endpoint="book",region="us-east"}': 0.08,
+      },
+      "Latency, 95th percentile": {
+        '{venue="okx",endpoint="book",region="us-east"}': 0.2,
+      },
+      Incidents: {},
+    },
+  ],
+  [
+    "one component in three is down",
+    outageOfBook,
+    {
+      "Venues down": { "{}": 0 },
+      "Components degraded or down": { "{}": 2 },
+      "Components unknown": { "{}": 0 },
+      "Open incidents": { "{}": 1 },
+      Venues: { '{venue="gate"}': 0, '{venue="okx"}': 1 },
+      "Components that were not well": {
+        '{venue="okx",component="rest:book"}': 2,
+        '{venue="okx",component="rest:ticker"}': 1,
+      },
+      "Regions that see it otherwise": { [otherwise]: 0 },
+    },
+  ],
+  [
+    "two in three are",
+    {
+      ...outageOfBook,
+      'svc_component_state{venue="okx",component="rest:ticker"}': 2,
+    },
+    {
+      "Venues down": { "{}": 1 },
+      Venues: { '{venue="gate"}': 0, '{venue="okx"}': 2 },
+    },
+  ],
+];
+
+void t.test(
+  "the dashboard tells not known from well, whoever is scraped twice",
+  { skip: noPromtool },
+  async (t) => {
+    const { queries } = readDashboard();
+    const queryOf = (panel: string) => {
+      const query = queries.find(({ title }) => title === panel);
+      if (!query) throw new Error(`there is no panel ${panel}`);
+      return query.expr.replaceAll(/\$(venue|region)/g, ".*");
+    };
+    const tests = shown.map(([name, world, panels]) => ({
+      name,
+      interval: "15s",
+      input_series: Object.entries(world).flatMap(([series, value]) =>
+        (typeof value === "number" ? [value, value] : value).map((one, i) => ({
+          series: series.replace("{", `{instance="${"ab"[i]}",`),
+          values: `${one}x8`,
+        })),
+      ),
+      promql_expr_test: Object.entries(panels).map(([panel, values]) => ({
+        expr: queryOf(panel),
+        eval_time: "1m",
+        exp_samples: Object.entries(values).map(([labels, value]) => ({
+          labels,
+          value,
+        })),
+      })),
+    }));
+    const file = join(
+      t.testdir({ "dashboard.test.yaml": JSON.stringify({ tests }) }),
+      "dashboard.test.yaml",
+    );
+    const { code, output } = await promtool(["test", "rules", file]);
+    t.equal(code, 0, output);
+    const asked = new Set(shown.flatMap(([, , panels]) => Object.keys(panels)));
+    for (const { title } of readDashboard().dashboard.panels)
+      t.ok(asked.has(title), title);
+  },
+);
+
 void t.test(
   "promtool and Prometheus read what is exported",
   { skip: noPromtool },
@@ -130,7 +281,7 @@ void t.test(
           [{ value: "0.08" }],
         );
         await until(
-          async () => (await ask('ALERTS{venue="kraken"}')).length >= 2,
+          async () => (await ask('ALERTS{venue="kraken"}')).length > 0,
           30_000,
           100,
         );
@@ -142,10 +293,7 @@ void t.test(
               metric["alertstate"],
             ])
             .sort(),
-          [
-            ["ComponentDegraded", "kraken", "pending"],
-            ["ComponentDown", "kraken", "pending"],
-          ],
+          [["ComponentDown", "kraken", "pending"]],
           "one component of a venue is not the venue",
         );
 

@@ -14,7 +14,7 @@ void t.test("without any variable everything has its default", (t) => {
     region: null,
     regions: null,
     port: 8080,
-    healthPort: 8081,
+    healthPort: { core: 8081, web: 8082, probe: 8083 },
     embeddedPort: 5433,
     baseUrl: "http://localhost:8080",
     siteUrl: "http://localhost:8080",
@@ -49,7 +49,7 @@ void t.test("values arrive parsed", (t) => {
     region: "eu-central",
     regions: ["eu-central", "us-east"],
     port: 9000,
-    healthPort: 9001,
+    healthPort: { core: 9001, web: 9002, probe: 9003 },
     embeddedPort: 0,
     siteUrl: "https://example.org/status",
     baseUrl: "https://api.example.org",
@@ -74,7 +74,8 @@ void t.test("a variable set to nothing counts as not set", (t) => {
 });
 
 void t.test("port 0 gives the health server any free port too", (t) => {
-  t.equal(readSettings({ PORT: "0" }).healthPort, 0);
+  const any = { core: 0, web: 0, probe: 0 };
+  t.strictSame(readSettings({ PORT: "0" }).healthPort, any);
   t.end();
 });
 
@@ -150,7 +151,13 @@ void t.test("a replica without its primary is refused", (t) => {
 
 void t.test("a default health port beyond the last port is refused", (t) => {
   const [line] = problemsOf(t, { PORT: "65535" });
-  t.match(line, "HEALTH_PORT: would be PORT + 1 = 65536");
+  t.match(line, "HEALTH_PORT: would be up to PORT + 3 = 65538");
+  const one = { core: 7000, web: 7000, probe: 7000 };
+  t.strictSame(
+    readSettings({ PORT: "65535", HEALTH_PORT: "7000" }).healthPort,
+    one,
+    "one that is set is the program's, whichever it is",
+  );
   t.end();
 });
 

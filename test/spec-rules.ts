@@ -472,8 +472,8 @@ export const rules: Rule[] = [
   rule(
     "health-service",
     "core, web and probe say which they are",
-    "health",
-    "/healthz says that the program runs",
+    "own-metrics",
+    "each program tells how it does its work, and which it is",
   ),
   rule(
     "openapi-31",

@@ -58,7 +58,7 @@ export async function run(): Promise<void> {
     life.onClose("engine", core.close);
     const health = await startHealth({
       service: "core",
-      port: settings.healthPort,
+      port: settings.healthPort.core,
       ready: () => readiness(readinessPool),
       metrics,
       log,

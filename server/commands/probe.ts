@@ -40,7 +40,9 @@ export async function run(): Promise<void> {
     await warnUnlessReachable(pool, url, log);
     const identity = { region, version, startedAt: new Date() };
     const metrics = makeOwnMetrics("probe", { region });
-    const meter = makeProbeMetrics(metrics, () => probe.status());
+    const meter = makeProbeMetrics(metrics, identity.startedAt, () =>
+      probe.status(),
+    );
     const probe = await startProbe({
       registry,
       region,
@@ -55,7 +57,7 @@ export async function run(): Promise<void> {
     life.onClose("measuring", probe.close);
     const health = await startHealth({
       service: "probe",
-      port: settings.healthPort,
+      port: settings.healthPort.probe,
       ready: () => Promise.resolve(readinessOfProbe(probe.status().waiting)),
       metrics,
       log,

@@ -40,7 +40,7 @@ export async function run(): Promise<void> {
     life.onClose("web server", web.close);
     const health = await startHealth({
       service: "web",
-      port: settings.healthPort,
+      port: settings.healthPort.web,
       ready: () => readiness(pool),
       metrics,
       log,

@@ -11,13 +11,15 @@ export interface EngineMetrics {
   leads: (leads: boolean) => void;
   /** @param tookMs from asking which instants are due, or from the instant before, until it was committed */
   decided: (decided: Decided, tookMs: number) => void;
+  /** From now on this core does these, each due again so long after it was done. */
+  choresBegin: (chores: { name: string; everyMs: number }[]) => void;
   choreDone: (chore: string, failed: boolean, tookMs: number) => void;
 }
 
 /** One row of `engine_state.sql`. */
 interface EngineState {
-  behind_seconds: number | null;
-  instants_behind: number | null;
+  behind_seconds: number;
+  instants_behind: number;
   incidents_open: number;
   alerts_waiting: number;
   alert_age_seconds: number | null;
@@ -68,6 +70,18 @@ export function makeEngineMetrics(
     labelNames: ["chore"],
     registers,
   });
+  const successes = new Gauge({
+    name: "venuewatch_upkeep_newest_success_timestamp_seconds",
+    help: "When a chore was last done without a fault; before that, when this core began to lead.",
+    labelNames: ["chore"],
+    registers,
+  });
+  const intervals = new Gauge({
+    name: "venuewatch_upkeep_interval_seconds",
+    help: "How often a chore is due.",
+    labelNames: ["chore"],
+    registers,
+  });
   addState(registry, db, log);
 
   return {
@@ -77,8 +91,15 @@ export function makeEngineMetrics(
       for (const event of events)
         incidents.inc({ event }, decided[event].length);
     },
+    choresBegin(begun) {
+      for (const { name: chore, everyMs } of begun) {
+        intervals.set({ chore }, everyMs / 1000);
+        successes.setToCurrentTime({ chore });
+      }
+    },
     choreDone(chore, failed, tookMs) {
       chores.observe({ chore }, tookMs / 1000);
+      if (!failed) successes.setToCurrentTime({ chore });
       // of those that do not fail too: a counter must be seen at 0 before its first increase shows
       failures.inc({ chore }, failed ? 1 : 0);
     },
@@ -94,27 +115,27 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
   const gauges: [
     name: string,
     help: string,
-    value: (state: EngineState) => number | null,
+    value: (state: EngineState) => number,
   ][] = [
     [
       "engine_behind_seconds",
-      "Since the newest instant that any core decided.",
+      "Since the newest instant that any core decided; before the first, since there is this database.",
       (of) => of.behind_seconds,
     ],
     [
       "engine_instants_behind",
-      "Instants that have passed since the newest one that any core decided.",
+      "Instants that have passed since then.",
       (of) => of.instants_behind,
     ],
     ["incidents_open", "Open incidents.", (of) => of.incidents_open],
     [
       "alert_events_waiting",
-      "Alerts in the outbox that have not been dispatched.",
+      "Alerts in the outbox that have not been dispatched. Nothing dispatches them yet.",
       (of) => of.alerts_waiting,
     ],
     [
       "alert_events_oldest_seconds",
-      "Age of the oldest of them; 0 where none waits.",
+      "Age of the oldest of them, 0 where none waits. Nothing dispatches them yet: it grows from the first one on.",
       (of) => of.alert_age_seconds ?? 0,
     ],
   ];
@@ -133,9 +154,8 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
       registers: [registry],
       async collect() {
         const row = await state();
-        const known = row && value(row);
         this.remove();
-        if (known !== null) this.set(known);
+        if (row) this.set(value(row));
       },
     });
 }

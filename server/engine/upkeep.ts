@@ -48,6 +48,7 @@ export function makeUpkeep(
   metrics?: EngineMetrics,
 ): Upkeep {
   const due = chores(pool, log, pace).map((chore) => ({ chore, atMs: 0 }));
+  metrics?.choresBegin(due.map(({ chore }) => chore));
 
   async function doChore(chore: Chore): Promise<number> {
     const begunMs = performance.now();
@@ -102,8 +103,11 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
   }
 
   async function dropOld(at: Date): Promise<void> {
-    if (lateRolledUp) return retain(pool, log, at);
-    log.warn("nothing old is dropped before late samples are rolled up");
+    if (!lateRolledUp)
+      throw new Error(
+        "nothing old is dropped before late samples are rolled up",
+      );
+    await retain(pool, log, at);
   }
 
   return [

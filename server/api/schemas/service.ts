@@ -1,4 +1,5 @@
 import { units } from "../../engine/rules.js";
+import { services } from "../../service.js";
 import {
   day,
   flag,
@@ -146,7 +147,7 @@ export const healthResponse = named(
   "HealthResponse",
   object("A sign of life that asks no database.", {
     status: oneOf(["ok"], "Always ok: a program that is not does not answer."),
-    service: oneOf(["core", "web", "probe"], "The program."),
+    service: oneOf(services, "The program."),
     version: text("Its build.", "0.4.0"),
     uptimeSeconds: integer("Since it started."),
     time: instant("Its clock."),
