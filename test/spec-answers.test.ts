@@ -223,7 +223,7 @@ void t.test("rules of the contract", async (t) => {
   });
 
   await t.test(
-    "spec: a slug says venue, day, kind and severity, and -2 on",
+    "spec: a slug says venue, day, kind and severity, and -2, -3 on",
     async (t) => {
       const what = { venue: "gate", component: "ws:trades", minutes: 1 };
       const slugs = [];

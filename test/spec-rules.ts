@@ -403,7 +403,7 @@ export const rules: Rule[] = [
     "incident-slug",
     "the shape of a slug, and -2, -3",
     "spec-answers",
-    "spec: a slug says venue, day, kind and severity, and -2 on",
+    "spec: a slug says venue, day, kind and severity, and -2, -3 on",
   ),
   rule(
     "incident-component",
@@ -481,7 +481,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "notify-null",
-    "percentiles are null when deliveries is 0",
+    "percentiles are null where nothing was delivered",
     "detection",
     "spec: the notify window is 30 days, and percentiles of no delivery are null",
   ),
