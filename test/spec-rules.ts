@@ -705,7 +705,7 @@ export const rules: Rule[] = [
     "csv-venue-days",
     "of a venue: a row for each of 90 days, uptimePct empty where nobody measured",
     "api-csv",
-    "spec: a venue's table has its 90 days, empty where nobody measured",
+    "spec: a venue's 90 days are those of its JSON",
   ),
   rule(
     "csv-reliability",
