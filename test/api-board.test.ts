@@ -108,7 +108,7 @@ void t.test("the board and a venue's page", async (t) => {
   );
 
   await t.test(
-    "ninety days, always: one that nobody measured is null, not 0 and not missing",
+    "spec: 90 days, always: one that nobody measured is null, not 0 and not missing",
     async (t) => {
       const { generatedAt, venues, summary } = await board();
       const today = generatedAt.slice(0, 10);
@@ -132,7 +132,7 @@ void t.test("the board and a venue's page", async (t) => {
     },
   );
 
-  await t.test("a sparkline has 24 hours", async (t) => {
+  await t.test("spec: a sparkline has 24 points, an hour apart", async (t) => {
     for (const { sparkline } of (await board()).venues) {
       t.equal(sparkline.length, 24);
       t.equal(sparkline[0]!.p50Ms, null);
@@ -343,7 +343,7 @@ void t.test("the board and a venue's page", async (t) => {
   );
 
   await t.test(
-    "ETags hold within a tick, and who has the body gets 304",
+    "spec: data is cached for 5 s; ETags hold within a tick, and who has the body gets 304",
     async (t) => {
       await forget(pool);
       await outage.open(pool);

@@ -80,7 +80,7 @@ void t.test("tables for spreadsheets", async (t) => {
   });
   await decide(pool);
 
-  await t.test("a venue's ninety days are those of its JSON", async (t) => {
+  await t.test("spec: a venue's 90 days are those of its JSON", async (t) => {
     const { body } = await api.ask<VenuePage>("/v1/targets/kraken");
     const table = await api.ask<Row[]>("/v1/targets/kraken?format=csv");
     t.equal(table.body.length, 90);

@@ -1,7 +1,4 @@
-/**
- * A few thousand hostile requests, the same ones in every run. `FUZZ_REQUESTS=20000 FUZZ_SEED=7 npx tap --timeout 3600
- * dist/test/api-fuzz.test.js` sends others, and more.
- */
+/** A few thousand hostile requests, the same ones in every run; CONTRIBUTING.md says how others, and more, are sent. */
 import { connect } from "node:net";
 import t from "tap";
 import { makeApp } from "../server/api/app.js";
@@ -10,7 +7,12 @@ import { serve } from "./api.js";
 import { parseCsv } from "./csv.js";
 import { migratedDatabase } from "./database.js";
 import { ago, decide, measured, pastIncident } from "./fleet.js";
-import { groundOf, hostileRequest } from "./hostile-requests.js";
+import {
+  good,
+  groundOf,
+  hostileConversation,
+  type Sent,
+} from "./hostile-requests.js";
 import { randomFrom } from "./random-samples.js";
 
 const requests = Number(process.env["FUZZ_REQUESTS"] ?? 2500);
@@ -51,9 +53,9 @@ void t.test("hostile requests", async (t) => {
   let left = requests;
   async function sendAll(): Promise<void> {
     while (left-- > 0) {
-      const sent = hostileRequest(ground, random);
+      const sent = hostileConversation(ground, random);
       const fault = await faultOf(api.port, sent, statuses);
-      if (fault) t.fail(`${fault}: ${JSON.stringify(sent.slice(0, 1000))}`);
+      if (fault) t.fail(`${fault}: ${JSON.stringify(sent).slice(0, 1000)}`);
     }
   }
   await Promise.all(Array.from({ length: atOnce }, sendAll));
@@ -69,32 +71,82 @@ void t.test("hostile requests", async (t) => {
   );
 });
 
-/** What is wrong with the answer to a request; null when all is well. */
+/** What is wrong with the answers on one connection; null when all is well. */
 async function faultOf(
   port: number,
-  sent: string,
+  sent: Sent,
   statuses: Map<number, number>,
 ): Promise<string | null> {
-  const whole = await answerTo(port, sent);
-  const answer = whole.replace(/^HTTP\/1.1 100 Continue\r\n\r\n/, "");
-  const [, head, body] = /^(.*?)\r\n\r\n(.*)$/s.exec(answer) ?? [];
-  if (head === undefined || body === undefined)
-    return answer === "" ? "no answer" : `half an answer: ${answer}`;
-  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
-  const type = /^content-type: ([^;\r]*)/im.exec(head)?.[1];
+  let left = await answersTo(port, sent);
+  for (const path of sent.before) {
+    const answer = firstOf(left);
+    if (answer === null)
+      return sent.isHostile ? faultOfCut(left) : `${path}: no whole answer`;
+    if (answer.status !== 200 || !good[path]!.test(answer.text))
+      return `${path} was answered ${answer.status}: ${answer.text.slice(0, 300)}`;
+    left = answer.behind;
+  }
+  if (!sent.isHostile && !good["/healthz"]!.test(left))
+    return `the last one was answered: ${left.slice(0, 300)}`;
+  // behind good requests the connection may end without a word
+  if (sent.before.length > 0 && left === "") return null;
+  return faultOfLast(left, sent.behind, statuses);
+}
+
+/** Who sends garbage behind a request may be hung up on, in the midst of its answer too; but nothing may be mixed into that. */
+function faultOfCut(text: string): string | null {
+  if (text === "" || /^HTTP\/1\.1 200 (?!.*HTTP\/1\.1 )/s.test(text))
+    return null;
+  return `not the answer that was owed, or another one in it: ${text.slice(0, 1000)}`;
+}
+
+function faultOfLast(
+  whole: string,
+  sent: string,
+  statuses: Map<number, number>,
+): string | null {
+  const isHead = sent.startsWith("HEAD ");
+  const answer = firstOf(whole, isHead);
+  if (answer === null)
+    return whole === "" ? "no answer" : `half an answer: ${whole}`;
+  // behind it may stand the answer to what was taken for a second request
+  const { status, type, text } = answer;
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
   if (!(status >= 200 && status < 500)) return `answered ${status}`;
-  if (status === 204 || status === 304 || sent.startsWith("HEAD ")) return null;
+  if (status === 204 || status === 304 || isHead) return null;
   // that it can be unpacked, another test has seen
-  if (/^content-encoding:/im.test(head)) return null;
-  const length = /^content-length: (\d+)/im.exec(head)?.[1];
-  // behind it may stand the answer to what was taken for a second request
-  const text = /^transfer-encoding: chunked/im.test(head)
-    ? unchunked(body)
-    : body.slice(0, length === undefined ? undefined : Number(length));
+  if (/^content-encoding:/im.test(answer.head)) return null;
   if (status === 200) return faultOfGood(type, text);
   if (type !== "application/problem+json") return `${status} came as ${type}`;
   return faultOfProblem(status, text);
+}
+
+interface Read {
+  status: number;
+  type: string | undefined;
+  head: string;
+  text: string;
+  behind: string;
+}
+
+/** Null where it is not whole. */
+function firstOf(answers: string, isHead = false): Read | null {
+  const answer = answers.replace(/^HTTP\/1.1 100 Continue\r\n\r\n/, "");
+  const [, head, body] = /^(.*?)\r\n\r\n(.*)$/s.exec(answer) ?? [];
+  if (head === undefined || body === undefined) return null;
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
+  const type = /^content-type: ([^;\r]*)/im.exec(head)?.[1];
+  const read = (text: string, taken: number) => {
+    return { status, type, head, text, behind: body.slice(taken) };
+  };
+  if (status === 204 || status === 304 || isHead) return read("", 0);
+  if (/^transfer-encoding: chunked/im.test(head)) {
+    const whole = unchunked(body);
+    return whole && read(whole.text, whole.taken);
+  }
+  const length = /^content-length: (\d+)/im.exec(head)?.[1];
+  const taken = length === undefined ? body.length : Number(length);
+  return body.length < taken ? null : read(body.slice(0, taken), taken);
 }
 
 function faultOfGood(type: string | undefined, text: string): string | null {
@@ -127,23 +179,36 @@ function faultOfProblem(status: number, text: string): string | null {
   return body.status === status ? null : `${status} says ${text}`;
 }
 
-function unchunked(body: string): string {
-  const bytes = Buffer.from(body, "latin1");
-  const pieces: Buffer[] = [];
+/** A body that came in chunks, and the length of it as it came; null where its end is missing. */
+function unchunked(body: string): { text: string; taken: number } | null {
+  const pieces: string[] = [];
   for (let at = 0; ;) {
-    const end = bytes.indexOf("\r\n", at);
-    const length = parseInt(bytes.toString("latin1", at, end), 16);
-    if (!(length > 0)) return Buffer.concat(pieces).toString();
-    pieces.push(bytes.subarray(end + 2, end + 2 + length));
-    at = end + 2 + length + 2;
+    const end = body.indexOf("\r\n", at);
+    const length = /^[\da-f]+$/i.test(body.slice(at, end))
+      ? parseInt(body.slice(at, end), 16)
+      : NaN;
+    const next = end + 2 + length + 2;
+    if (end < 0 || !(body.slice(next - 2, next) === "\r\n")) return null;
+    pieces.push(body.slice(end + 2, next - 2));
+    at = next;
+    if (length === 0)
+      return {
+        text: Buffer.from(pieces.join(""), "latin1").toString(),
+        taken: at,
+      };
   }
 }
 
-function answerTo(port: number, sent: string): Promise<string> {
+function answersTo(
+  port: number,
+  { beforeBytes, behind, waits }: Sent,
+): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
     const socket = connect(port, "127.0.0.1");
-    socket.setEncoding("latin1").write(sent, "latin1");
+    socket.setEncoding("latin1");
+    socket.write(waits ? beforeBytes : beforeBytes + behind, "latin1");
+    if (waits) socket.once("data", () => socket.write(behind, "latin1"));
     socket.setTimeout(hangsAfterMs, () => {
       text = "";
       socket.destroy();

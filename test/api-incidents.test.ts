@@ -136,16 +136,25 @@ void t.test("history of incidents", async (t) => {
     });
   });
 
-  await t.test("a venue's page has the 50 most recent", async (t) => {
-    for (let nth = 0; nth < 55; nth++)
-      await past("gate", "rest:book", ago(day + nth * 3600));
-    await past("bitfinex", "rest:ticker", ago(300 * day));
-    await decide(pool);
-    const gate = (await api.ask<Page>("/v1/targets/gate")).body;
-    t.equal(gate.incidents.length, 50);
-    const quiet = (await api.ask<Page>("/v1/targets/bitfinex")).body;
-    t.equal(quiet.incidents.length, 1, "the most recent, however old");
-  });
+  await t.test(
+    "spec: a venue's page has the 50 most recent incidents, newest first",
+    async (t) => {
+      for (let nth = 0; nth < 55; nth++)
+        // not in the order of their ids
+        await past("gate", "rest:book", ago(day + ((nth * 7) % 55) * 3600));
+      await past("bitfinex", "rest:ticker", ago(300 * day));
+      await decide(pool);
+      const gate = (await api.ask<Page>("/v1/targets/gate")).body;
+      t.equal(gate.incidents.length, 50);
+      t.strictSame(
+        gate.incidents,
+        await list(api, "?venue=gate&limit=50"),
+        "those that the history has first, in its order",
+      );
+      const quiet = (await api.ask<Page>("/v1/targets/bitfinex")).body;
+      t.equal(quiet.incidents.length, 1, "the most recent, however old");
+    },
+  );
 
   await t.test("that of a venue no longer published is gone", async (t) => {
     const before = await list(api, "?venue=kraken");
@@ -181,37 +190,40 @@ void t.test("one incident", async (t) => {
   const [{ slug }] = (await list(api)) as [Incident];
   const path = `/v1/incidents/${slug}`;
 
-  await t.test("while it is open", async (t) => {
-    const { body, headers } = await api.ask<Detail>(path);
-    t.match(slug, /^kraken-\d{4}-\d\d-\d\d-rest-outage$/);
-    t.equal(headers["cache-control"], "public, max-age=5");
-    t.match(body, {
-      incident: { status: "open", closedAt: null, quorum: 2, reporting: 3 },
-      venue: { id: "kraken", symbol: "BTC/USD", quote: "USD" },
-      component: { id: "rest:ticker", kind: "rest" },
-    });
-    t.strictSame(body.incident.regions, ["eu-central", "us-east"]);
-    t.strictSame(
-      body.events.map(({ kind, severity }) => [kind, severity]),
-      [
-        ["started", null],
-        ["opened", "outage"],
-      ],
-    );
-    t.strictSame(
-      body.evidence.opening.votes.map(({ region, vote }) => [region, vote]),
-      [
-        ["eu-central", "outage"],
-        ["ap-southeast", "operational"],
-        ["us-east", "outage"],
-      ],
-      "each region's vote is kept, the dissenting one too",
-    );
-    t.strictSame(
-      body.errors.faults.map(({ fault }) => fault),
-      ["timeout"],
-    );
-  });
+  await t.test(
+    "spec: while it is open, it is cached for 5 seconds",
+    async (t) => {
+      const { body, headers } = await api.ask<Detail>(path);
+      t.match(slug, /^kraken-\d{4}-\d\d-\d\d-rest-outage$/);
+      t.equal(headers["cache-control"], "public, max-age=5");
+      t.match(body, {
+        incident: { status: "open", closedAt: null, quorum: 2, reporting: 3 },
+        venue: { id: "kraken", symbol: "BTC/USD", quote: "USD" },
+        component: { id: "rest:ticker", kind: "rest" },
+      });
+      t.strictSame(body.incident.regions, ["eu-central", "us-east"]);
+      t.strictSame(
+        body.events.map(({ kind, severity }) => [kind, severity]),
+        [
+          ["started", null],
+          ["opened", "outage"],
+        ],
+      );
+      t.strictSame(
+        body.evidence.opening.votes.map(({ region, vote }) => [region, vote]),
+        [
+          ["eu-central", "outage"],
+          ["ap-southeast", "operational"],
+          ["us-east", "outage"],
+        ],
+        "each region's vote is kept, the dissenting one too",
+      );
+      t.strictSame(
+        body.errors.faults.map(({ fault }) => fault),
+        ["timeout"],
+      );
+    },
+  );
 
   await t.test("its bytes and its ETag hold within a tick", async (t) => {
     const first = await api.ask(path);
@@ -220,22 +232,25 @@ void t.test("one incident", async (t) => {
     t.equal(again.headers.etag, first.headers.etag);
   });
 
-  await t.test("after it closed", async (t) => {
-    await outage.close(pool);
-    const { body, headers } = await api.ask<Detail>(path);
-    t.equal(headers["cache-control"], "public, max-age=300");
-    t.equal(body.incident.status, "closed");
-    const times = body.events.map(({ at }) => at);
-    t.strictSame(
-      body.events.map(({ kind }) => kind),
-      ["started", "opened", "last-bad", "closed"],
-    );
-    t.strictSame(times, [...times].sort(), "in the order of time");
-    t.equal(times.at(-1), body.incident.closedAt);
-    t.ok(body.evidence.closing.votes.length > 0);
-    t.ok(body.errors.bad > 0);
-    t.equal(body.latency?.source, "component");
-  });
+  await t.test(
+    "spec: after it closed, it is cached for 300 seconds",
+    async (t) => {
+      await outage.close(pool);
+      const { body, headers } = await api.ask<Detail>(path);
+      t.equal(headers["cache-control"], "public, max-age=300");
+      t.equal(body.incident.status, "closed");
+      const times = body.events.map(({ at }) => at);
+      t.strictSame(
+        body.events.map(({ kind }) => kind),
+        ["started", "opened", "last-bad", "closed"],
+      );
+      t.strictSame(times, [...times].sort(), "in the order of time");
+      t.equal(times.at(-1), body.incident.closedAt);
+      t.ok(body.evidence.closing.votes.length > 0);
+      t.ok(body.errors.bad > 0);
+      t.equal(body.latency?.source, "component");
+    },
+  );
 
   await t.test(
     "of a stream, it has the venue's REST latency, and says so",

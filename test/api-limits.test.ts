@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import t, { type Test } from "tap";
 import { openPool } from "../server/db.js";
+import { rulesRow } from "../server/engine/rules.js";
 import { makeLog } from "../server/log.js";
 import { packagedFile, version } from "../server/package.js";
 import { loadRegistry } from "../server/registry.js";
@@ -61,7 +64,7 @@ void t.test(
     const api = await serveWithoutDatabase(t, { rateLimit: 0 });
     interface Published {
       version: string;
-      rules: { name: string; reason: string }[];
+      rules: { reason: string }[];
       stalls: { venue: string; component: string }[];
     }
     const { body } = await api.ask<Published>("/v1/thresholds");
@@ -72,10 +75,44 @@ void t.test(
         (socket?.streams ?? []).map(({ name }) => `${id} ws:${name}`),
       ),
     );
-    const names = body.rules.map(({ name }) => name);
-    for (const name of ["outageBadShare", "minSamples", "recoveryHoldMs"])
-      t.ok(names.includes(name), name);
     t.ok(body.rules.every(({ reason }) => reason.length > 20));
+  },
+);
+
+void t.test(
+  "spec: the thresholds are the engine's own: error rates, slowness, sample floors, recovery and flapping",
+  async (t) => {
+    const api = await serveWithoutDatabase(t, { rateLimit: 0 });
+    interface Published {
+      rules: { name: string; value: number; unit: string }[];
+    }
+    const { body } = await api.ask<Published>("/v1/thresholds");
+    const published = Object.fromEntries(
+      body.rules.map(({ name, value, unit }) => [name, [value, unit]]),
+    );
+    const own: Record<string, [value: number, unit: string]> = {
+      // error rates
+      degradedBadShare: [rulesRow.degraded_bad_share, "share"],
+      outageBadShare: [rulesRow.outage_bad_share, "share"],
+      // the latency multiple, and its floor
+      slowMultiple: [rulesRow.slow_multiple, "times"],
+      slowFloorMs: [rulesRow.slow_floor_ms, "ms"],
+      // under these, a state or what is typical is unknown
+      minSamples: [rulesRow.min_samples, "samples"],
+      typicalMinHours: [rulesRow.typical_min_hours, "hours"],
+      recoveryHoldMs: [rulesRow.recovery_hold_ms, "ms"],
+      // flap damping
+      flapOpenings: [rulesRow.flap_openings, "incidents"],
+      flapWithinMs: [rulesRow.flap_within_ms, "ms"],
+      flapHoldMs: [rulesRow.flap_hold_ms, "ms"],
+    };
+    for (const [name, rule] of Object.entries(own))
+      t.strictSame(published[name], rule, name);
+    t.equal(
+      body.rules.length,
+      Object.keys(rulesRow).length,
+      "the engine has no rule that is not published",
+    );
   },
 );
 
@@ -170,7 +207,7 @@ void t.test(
 );
 
 void t.test(
-  "a client counts as one over both protocols' sockets",
+  "on a socket for both protocols, each address of IPv4 counts by itself, and IPv6 apart",
   async (t) => {
     const registry = await loadRegistry(packagedFile("registry.json"));
     const pool = openPool("postgres://127.0.0.1:1/none", {
@@ -178,13 +215,42 @@ void t.test(
       log: makeLog("test", "error"),
     });
     t.teardown(() => pool.close());
-    // on all addresses, where clients of IPv4 come as ::ffff:127.0.0.1
-    const api = await serve(t, { pool, registry, rateLimit: 1, host: "::" });
-    const headers = { "x-forwarded-for": "192.0.2.1" };
-    t.equal((await api.ask("/v1/thresholds", { headers })).status, 200);
-    t.equal((await api.ask("/v1/thresholds")).status, 429);
+    // what listens on all addresses is named no host; clients of IPv4 come to it as ::ffff:127.0.0.1
+    const host = undefined;
+    const api = await serve(t, { pool, registry, rateLimit: 1, host });
+    const ask = async (from: string) => {
+      const asked = { host: from, localAddress: from };
+      return (await api.ask("/v1/thresholds", asked)).status;
+    };
+    t.equal(await ask("127.0.0.1"), 200);
+    t.equal(await ask("127.0.0.1"), 429);
+    for (const address of ["127.0.0.2", "::1"]) {
+      if (!(await isOurs(address))) {
+        t.pass(address, { skip: `this machine has no ${address}` });
+        continue;
+      }
+      t.equal(await ask(address), 200, `${address} is another client`);
+      t.equal(await ask(address), 429, address);
+    }
   },
 );
+
+/** Not every machine has IPv6, and not every system more than one loopback address of IPv4. */
+async function isOurs(address: string): Promise<boolean> {
+  const server = createServer();
+  const listening = once(server, "listening");
+  server.listen(0, address);
+  try {
+    await listening;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT") return false;
+    throw error;
+  }
+  server.close();
+  await once(server, "close");
+  return true;
+}
 
 void t.test(
   "what is not limited stays out of the count, and 429 is a problem in every form",

@@ -20,6 +20,9 @@ export interface Answer<Body> {
 export interface Asked {
   method?: string;
   headers?: Record<string, string>;
+  /** Which of the server's addresses is asked, and from which of ours; absent: 127.0.0.1. */
+  host?: string;
+  localAddress?: string;
 }
 
 export interface Api {

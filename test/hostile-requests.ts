@@ -59,8 +59,77 @@ async function parameterSets(registry: Registry): Promise<Parameters[]> {
   return sets;
 }
 
-/** One request, byte for byte; latin1, so that any byte can stand in it. */
-export function hostileRequest(ground: Ground, random: () => number): string {
+/** What goes over one connection. Bytes are latin1, so that any can stand there. */
+export interface Sent {
+  /** Good requests that keep the connection, by their paths, each of `good`. */
+  before: string[];
+  beforeBytes: string;
+  behind: string;
+  /** Otherwise what stands behind is one more good request, of `/healthz`, and nobody may hang up before it is answered. */
+  isHostile: boolean;
+  /** Whether what stands behind is sent only when the first answer has begun, and not in one packet with the others. */
+  waits: boolean;
+}
+
+/** A hostile request by itself, or something behind good requests that were not waited for. */
+export function hostileConversation(
+  ground: Ground,
+  random: () => number,
+): Sent {
+  const one = <T>(list: readonly T[]) =>
+    list[Math.floor(random() * list.length)]!;
+  const hostile = hostileRequest(ground, random);
+  if (random() < 0.8)
+    return {
+      ...{ before: [], beforeBytes: "", behind: hostile },
+      ...{ isHostile: true, waits: false },
+    };
+  const length = 1 + Math.floor(random() * 3);
+  const before = Array.from({ length }, () => one(Object.keys(good)));
+  const kept = before.map(
+    (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${one(keeping)}\r\n`,
+  );
+  const isHostile = random() < 0.75;
+  return {
+    before,
+    beforeBytes: kept.join(""),
+    behind: isHostile ? one([...garbage, hostile]) : lastGood,
+    isHostile,
+    waits: random() < 0.3,
+  };
+}
+
+const lastGood =
+  "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+/** Answered at once, after a statement, and row by row; and what their answers have that no other has. */
+export const good: Record<string, RegExp> = {
+  "/healthz": /"uptimeSeconds" ?:/,
+  "/v1/thresholds": /"stalls" ?:/,
+  "/v1/regions": /"quorum" ?:/,
+  "/v1/targets/okx": /"incidentPatterns" ?:/,
+  "/v1/incidents?format=csv": /^generatedAt,.*,subjectMatched\r\n/,
+};
+const keeping = [
+  "",
+  "Connection: keep-alive\r\n",
+  "Connection: Keep-Alive, TE\r\n",
+];
+/** What is no request, and does not leave the server waiting for more of it. */
+const garbage = [
+  "\u0000\u0001\u0002\u0003\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+  "GET /v1/status HTTP/9.9\r\n\r\n",
+  "GET / HTTP/1.1\r\nbroken header\r\n\r\n",
+  "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+  "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+  `GET /${"x".repeat(20_000)} HTTP/1.1\r\n\r\n`,
+  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
+  "CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n",
+];
+
+/** One request, byte for byte. */
+function hostileRequest(ground: Ground, random: () => number): string {
   const one = <T>(list: readonly T[]) =>
     list[Math.floor(random() * list.length)]!;
   const chance = (share: number) => random() < share;

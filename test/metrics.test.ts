@@ -89,51 +89,57 @@ void t.test("/metrics", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
 
-  await t.test("before anything was measured: all of it, as 3", async (t) => {
-    const seen = await scrape(api);
-    isWhole(t, seen, registry);
-    t.strictSame(each(valuesOf(seen["svc_component_state"])), [3]);
-    t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [3]);
-    t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
-    t.strictSame(seen["svc_latency_seconds"]!.series, [], "and no latency");
-  });
+  await t.test(
+    "spec: before anything was measured: all of it, as 3",
+    async (t) => {
+      const seen = await scrape(api);
+      isWhole(t, seen, registry);
+      t.strictSame(each(valuesOf(seen["svc_component_state"])), [3]);
+      t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [3]);
+      t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
+      t.strictSame(seen["svc_latency_seconds"]!.series, [], "and no latency");
+    },
+  );
 
-  await t.test("when all is well", async (t) => {
-    await measured(pool, { from: ago(200), to: ago(0) });
-    await decide(pool);
-    const seen = await scrape(api);
-    isWhole(t, seen, registry);
-    t.strictSame(
-      Object.values(seen).map(({ name, type }) => [name, type]),
-      [
-        ["svc_component_state", "gauge"],
-        ["svc_component_state_region", "gauge"],
-        ["svc_latency_seconds", "gauge"],
-        ["svc_incident_open", "gauge"],
-      ],
-      "four families, no _sum and no _count",
-    );
-    t.strictSame(each(valuesOf(seen["svc_component_state"])), [0]);
-    t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [0]);
-    t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
-    t.strictSame(
-      [...valuesOf(seen["svc_latency_seconds"]).keys()].sort(),
-      registry.venues
-        .flatMap(({ id, rest }) =>
-          rest.flatMap(({ name }) =>
-            registry.regions.flatMap((region) =>
-              ["50", "95"].map(
-                (percentile) =>
-                  `venue=${id} endpoint=${name} region=${region.id} percentile=${percentile}`,
+  await t.test(
+    "spec: 4 families of gauges, in format 0.0.4, when all is well",
+    async (t) => {
+      await measured(pool, { from: ago(200), to: ago(0) });
+      await decide(pool);
+      const seen = await scrape(api);
+      isWhole(t, seen, registry);
+      t.strictSame(
+        Object.values(seen).map(({ name, type }) => [name, type]),
+        [
+          ["svc_component_state", "gauge"],
+          ["svc_component_state_region", "gauge"],
+          ["svc_latency_seconds", "gauge"],
+          ["svc_incident_open", "gauge"],
+        ],
+        "four families, no _sum and no _count",
+      );
+      t.strictSame(each(valuesOf(seen["svc_component_state"])), [0]);
+      t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [0]);
+      t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
+      t.strictSame(
+        [...valuesOf(seen["svc_latency_seconds"]).keys()].sort(),
+        registry.venues
+          .flatMap(({ id, rest }) =>
+            rest.flatMap(({ name }) =>
+              registry.regions.flatMap((region) =>
+                ["50", "95"].map(
+                  (percentile) =>
+                    `venue=${id} endpoint=${name} region=${region.id} percentile=${percentile}`,
+                ),
               ),
             ),
-          ),
-        )
-        .sort(),
-      "REST endpoints alone, each region by itself",
-    );
-    t.strictSame(each(valuesOf(seen["svc_latency_seconds"])), [0.08]);
-  });
+          )
+          .sort(),
+        "REST endpoints alone, each region by itself",
+      );
+      t.strictSame(each(valuesOf(seen["svc_latency_seconds"])), [0.08]);
+    },
+  );
 
   await t.test("an outage that two of three regions see", async (t) => {
     await forget(pool);

@@ -153,21 +153,6 @@ void t.test("the description of the API", async (t) => {
     t.end();
   });
 
-  await t.test(
-    "spec: openapi describes only fields that are answered, and all of them",
-    (t) => {
-      const loose: string[] = [];
-      JSON.stringify(document.components!.schemas, (name, value) => {
-        const part = value as { type?: unknown } | null;
-        if (part?.type === "object" && !("additionalProperties" in part))
-          loose.push(name);
-        return part;
-      });
-      t.strictSame(loose, [], "no object may have what is not described");
-      t.end();
-    },
-  );
-
   await t.test("every parameter and answer says what it is", (t) => {
     for (const [path, operation] of operations) {
       t.ok(operation.summary, path);

@@ -122,7 +122,7 @@ const instrument = {
   chain: null,
 };
 
-void t.test("the board is the fifteen venues, and no other", (t) => {
+void t.test("spec: the board is the 15 venues, and no other", (t) => {
   t.strictSame(
     fifteen.venues.map(({ id }) => id),
     board.map(([id]) => id),

@@ -2,12 +2,26 @@
 import t from "tap";
 import type { ParameterObject, SchemaObject } from "openapi3-ts/oas31";
 import { sql } from "../server/db.js";
-import { documentOf, serve } from "./api.js";
+import { componentsOf } from "../server/registry.js";
+import { answersHeldAgainst, documentOf, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
-import { ago, decide, forget, outage, pastIncident } from "./fleet.js";
+import { parseExposition } from "./exposition.js";
+import {
+  ago,
+  decide,
+  forget,
+  measured,
+  outage,
+  pastIncident,
+} from "./fleet.js";
 
 interface Listed {
   incidents: { slug: string; startedAt: string }[];
+}
+
+interface Measured {
+  component: string;
+  cadenceMs: number;
 }
 
 const dayS = 86_400;
@@ -54,6 +68,92 @@ void t.test("rules of the contract", async (t) => {
     }
   });
 
+  await t.test("spec: nothing is answered that is not described", async (t) => {
+    const held = answersHeldAgainst(document);
+    for (const path of paths) {
+      const answer = await api.ask(path);
+      const isJson = answer.headers["content-type"]!.includes("json");
+      // OpenAPI itself describes what stands in a description
+      if (!isJson || path === "/openapi.json") continue;
+      for (const [place, text] of withMore(answer.body))
+        t.throws(
+          () => held(path, { ...answer, text }, "GET"),
+          /does not fit its schema/,
+          `${path}: one field more in ${place} would be noticed`,
+        );
+    }
+  });
+
+  await t.test("spec: /v1/exchanges/{venue} is not deprecated", (t) => {
+    t.ok(document.paths!["/v1/exchanges/{venue}"]?.get);
+    t.notMatch(JSON.stringify(document), /"deprecated":true/);
+    t.end();
+  });
+
+  await t.test(
+    "spec: each endpoint and stream has the cadence of the registry",
+    async (t) => {
+      interface Page {
+        endpoints: Measured[];
+        streams: Measured[];
+      }
+      const cadences = new Set<number>();
+      for (const venue of registry.venues) {
+        const { body } = await api.ask<Page>(`/v1/targets/${venue.id}`);
+        const shown = [...body.endpoints, ...body.streams];
+        t.strictSame(
+          Object.fromEntries(
+            shown.map(({ component, cadenceMs }) => [component, cadenceMs]),
+          ),
+          Object.fromEntries(
+            componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]),
+          ),
+          venue.id,
+        );
+        for (const { cadenceMs } of shown) cadences.add(cadenceMs);
+      }
+      t.ok(cadences.size > 1, "not all are the same");
+    },
+  );
+
+  await t.test(
+    "spec: probeIntervalMs and bucketMs are at least 1",
+    async (t) => {
+      interface Board {
+        summary: { probeIntervalMs: number };
+      }
+      const { body } = await api.ask<Board>("/v1/status");
+      t.equal(body.summary.probeIntervalMs, registry.probeIntervalMs);
+      t.ok(body.summary.probeIntervalMs >= 1);
+      for (const [schema, ...names] of [
+        ["StatusResponse", "summary", "probeIntervalMs"],
+        ["ExchangeResponse", "latency", "bucketMs"],
+      ] as const) {
+        let at = document.components!.schemas![schema] as SchemaObject;
+        for (const name of names) at = at.properties![name] as SchemaObject;
+        t.match(at, { type: "integer", minimum: 1 }, names.join("."));
+      }
+    },
+  );
+
+  await t.test(
+    "spec: windows are at least 1 day, in requests and in answers",
+    async (t) => {
+      for (const path of ["/v1/reliability", "/v1/detection"]) {
+        const one = await api.ask<{ days: number }>(`${path}?days=1`);
+        t.equal(one.body.days, 1, path);
+        t.equal((await api.ask(`${path}?days=0`)).status, 400, path);
+        const held = answersHeldAgainst(document);
+        const text = JSON.stringify({ ...one.body, days: 0 });
+        t.throws(
+          () => held(path, { ...one, text }, "GET"),
+          /days must be >= 1/,
+          `${path}: a window of 0 days is not described`,
+        );
+      }
+    },
+  );
+
   await t.test("spec: every endpoint is GET and needs no key", async (t) => {
     t.strictSame(document.security, []);
     for (const path of paths) {
@@ -66,7 +166,7 @@ void t.test("rules of the contract", async (t) => {
     t.strictSame(new Set(methods), new Set(["get"]));
   });
 
-  await t.test("spec: the seven categories, and no other", async (t) => {
+  await t.test("spec: the 7 categories, and no other", async (t) => {
     for (const path of ["/v1/status", "/v1/reliability", "/v1/incidents"]) {
       for (const category of categories)
         t.equal((await api.ask(`${path}?category=${category}`)).status, 200);
@@ -75,18 +175,21 @@ void t.test("rules of the contract", async (t) => {
     }
   });
 
-  await t.test("spec: absent parameters have the contract's defaults", (t) => {
-    t.strictSame(defaults("/v1/status"), { category: undefined });
-    for (const path of ["/v1/targets/{venue}", "/v1/exchanges/{venue}"])
-      t.match(defaults(path), { range: "24h", region: "eu-central" });
-    t.match(defaults("/v1/reliability"), { days: 90, category: undefined });
-    t.match(defaults("/v1/detection"), { days: 90 });
-    t.match(defaults("/v1/incidents"), {
-      ...{ venue: undefined, category: undefined, status: "all" },
-      ...{ days: 90, limit: 50, before: undefined, beforeId: undefined },
-    });
-    t.end();
-  });
+  await t.test(
+    "spec: windows are 90 days by default, limit 50, status all, range 24h, region the primary",
+    (t) => {
+      t.strictSame(defaults("/v1/status"), { category: undefined });
+      for (const path of ["/v1/targets/{venue}", "/v1/exchanges/{venue}"])
+        t.match(defaults(path), { range: "24h", region: "eu-central" });
+      t.match(defaults("/v1/reliability"), { days: 90, category: undefined });
+      t.match(defaults("/v1/detection"), { days: 90 });
+      t.match(defaults("/v1/incidents"), {
+        ...{ venue: undefined, category: undefined, status: "all" },
+        ...{ days: 90, limit: 50, before: undefined, beforeId: undefined },
+      });
+      t.end();
+    },
+  );
 
   await t.test(
     "spec: absent parameters answer as their defaults",
@@ -120,7 +223,7 @@ void t.test("rules of the contract", async (t) => {
   });
 
   await t.test(
-    "spec: a slug says venue, day, kind and severity, and -2 on",
+    "spec: a slug says venue, day, kind and severity, and -2, -3 on",
     async (t) => {
       const what = { venue: "gate", component: "ws:trades", minutes: 1 };
       const slugs = [];
@@ -194,4 +297,75 @@ void t.test("rules of the contract", async (t) => {
         t.equal((await api.ask(`/v1/incidents?limit=${limit}`)).status, 400);
     },
   );
+
+  await t.test(
+    "spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics",
+    async (t) => {
+      const states = async () => {
+        interface Board {
+          summary: { state: string };
+          venues: { state: string }[];
+        }
+        const { body } = await api.ask<Board>("/v1/status");
+        const page = await api.ask<{ state: string }>("/v1/targets/gate");
+        const { text } = await api.ask("/metrics");
+        const families = parseExposition(text).filter(({ name }) =>
+          name.startsWith("svc_component_state"),
+        );
+        t.equal(families.length, 2);
+        return {
+          board: new Set([
+            body.summary.state,
+            ...body.venues.map(({ state }) => state),
+          ]),
+          page: page.body.state,
+          metrics: new Set(
+            families.flatMap(({ series }) => series.map(({ value }) => value)),
+          ),
+        };
+      };
+      // as if so much time had gone by since the last tick
+      const silentFor = (seconds: number) =>
+        pool.query(
+          sql`update engine_clock set ticked_at = now() - ${seconds}::int * interval '1 s'`,
+        );
+      await forget(pool);
+      await measured(pool, { from: ago(200), to: ago(0) });
+      await decide(pool);
+      await silentFor(270);
+      t.strictSame(await states(), {
+        board: new Set(["operational"]),
+        page: "operational",
+        metrics: new Set([0]),
+      });
+      await silentFor(301);
+      t.strictSame(await states(), {
+        board: new Set(["unknown"]),
+        page: "unknown",
+        metrics: new Set([3]),
+      });
+    },
+  );
 });
+
+/** The body once for each object within it, with a field more there; of lists, the first item stands for all. */
+function* withMore(body: unknown): Generator<[place: string, text: string]> {
+  for (const place of objectsIn(body)) {
+    const copy = structuredClone(body);
+    let at = copy as Record<string, unknown>;
+    for (const step of place) at = at[step] as Record<string, unknown>;
+    at["undescribed"] = 1;
+    yield [place.join(".") || "the body", JSON.stringify(copy)];
+  }
+}
+
+function objectsIn(value: unknown): string[][] {
+  if (typeof value !== "object" || value === null) return [];
+  const parts = Array.isArray(value)
+    ? Object.entries(value).slice(0, 1)
+    : Object.entries(value);
+  const within = parts.flatMap(([name, part]) =>
+    objectsIn(part).map((place) => [name, ...place]),
+  );
+  return Array.isArray(value) ? within : [[], ...within];
+}

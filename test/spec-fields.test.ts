@@ -187,4 +187,30 @@ void t.test("the fields of the contract", async (t) => {
       t.end();
     },
   );
+
+  await t.test("no object may have what is not described", (t) => {
+    const loose: string[] = [];
+    const { schemas } = document.components!;
+    visit(schemas, "components");
+    for (const [path, { get }] of Object.entries(document.paths!))
+      visit(get!.responses, path);
+    // OpenAPI itself describes what stands in a description
+    t.strictSame(loose, ["/openapi.json.200.content.application/json.schema"]);
+    t.end();
+
+    function visit(value: unknown, place: string): void {
+      if (typeof value !== "object" || value === null) return;
+      const part = value as SchemaObject;
+      const isObject = [part.type].flat().includes("object");
+      // a record of counts has the words of a list, and they are described by one form
+      const isRecord =
+        part.propertyNames !== undefined &&
+        typeof part.additionalProperties === "object";
+      if (isObject && part.additionalProperties !== false && !isRecord)
+        loose.push(place);
+      for (const [name, within] of Object.entries(part))
+        if (name !== "example" && name !== "examples")
+          visit(within, `${place}.${name}`);
+    }
+  });
 });

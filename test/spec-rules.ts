@@ -1,6 +1,6 @@
 /**
  * The rules of the API's contract, each with the test that holds it. An id never changes its meaning. `spec-rules.test.ts`
- * reads the named files for the named tests.
+ * reads the named files for the named tests. Numbers are written in digits: those that a rule fixes stand in its test's name.
  */
 export interface Rule {
   id: string;
@@ -43,19 +43,19 @@ export const rules: Rule[] = [
     "all-category-400",
     "a category outside the set is 400",
     "spec-answers",
-    "spec: the seven categories, and no other",
+    "spec: the 7 categories, and no other",
   ),
   rule(
     "all-categories",
-    "seven categories",
+    "7 categories",
     "spec-answers",
-    "spec: the seven categories, and no other",
+    "spec: the 7 categories, and no other",
   ),
   rule(
     "all-venues",
-    "fifteen venue ids, each with name, category, symbol and quote",
+    "15 venue ids, each with name, category, symbol and quote",
     "registry",
-    "the board is the fifteen venues, and no other",
+    "spec: the board is the 15 venues, and no other",
   ),
   rule(
     "all-get",
@@ -68,6 +68,12 @@ export const rules: Rule[] = [
     "JSON unless format=csv is asked",
     "openapi",
     "a client that knows nothing else gets what is described",
+  ),
+  rule(
+    "all-cache",
+    "data may be kept for 5 seconds, as long as a tick, with an ETag",
+    "api-board",
+    "spec: data is cached for 5 s; ETags hold within a tick, and who has the body gets 304",
   ),
 
   // the board
@@ -85,15 +91,15 @@ export const rules: Rule[] = [
   ),
   rule(
     "status-days",
-    "each row has ninety days",
+    "each row has 90 days",
     "api-board",
-    "ninety days, always: one that nobody measured is null, not 0 and not missing",
+    "spec: 90 days, always: one that nobody measured is null, not 0 and not missing",
   ),
   rule(
     "status-sparkline",
     "each row has 24 points of latency",
     "api-board",
-    "a sparkline has 24 hours",
+    "spec: a sparkline has 24 points, an hour apart",
   ),
   rule(
     "status-no-percentiles",
@@ -114,6 +120,12 @@ export const rules: Rule[] = [
     "fields of ExchangeResponse",
     "spec-fields",
     "spec: fields of /v1/targets/{venue}",
+  ),
+  rule(
+    "venue-days",
+    "90 days, combined over the regions",
+    "api-board",
+    "spec: 90 days, always: one that nobody measured is null, not 0 and not missing",
   ),
   rule(
     "venue-two-paths",
@@ -149,7 +161,7 @@ export const rules: Rule[] = [
     "venue-defaults",
     "24h and the primary region by default",
     "spec-answers",
-    "spec: absent parameters answer as their defaults",
+    "spec: windows are 90 days by default, limit 50, status all, range 24h, region the primary",
   ),
   rule(
     "venue-400",
@@ -167,7 +179,13 @@ export const rules: Rule[] = [
     "venue-50",
     "the 50 most recent incidents",
     "api-incidents",
-    "a venue's page has the 50 most recent",
+    "spec: a venue's page has the 50 most recent incidents, newest first",
+  ),
+  rule(
+    "venue-newest",
+    "they stand newest first",
+    "api-incidents",
+    "spec: a venue's page has the 50 most recent incidents, newest first",
   ),
   rule(
     "venue-patterns",
@@ -196,8 +214,8 @@ export const rules: Rule[] = [
   rule(
     "venue-cadence",
     "the resolved cadence stands with each endpoint",
-    "registry",
-    "a component says what is measured, where and how often",
+    "spec-answers",
+    "spec: each endpoint and stream has the cadence of the registry",
   ),
 
   // the fleet and its rules
@@ -222,6 +240,18 @@ export const rules: Rule[] = [
   rule(
     "thresholds-no-database",
     "rules and stalls come from constants and registry, without a database",
+    "api-limits",
+    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+  ),
+  rule(
+    "thresholds-rules",
+    "error rates, the latency multiple and its floor, sample floors, recovery hold and flap damping are published",
+    "api-limits",
+    "spec: the thresholds are the engine's own: error rates, slowness, sample floors, recovery and flapping",
+  ),
+  rule(
+    "thresholds-stalls",
+    "one stall threshold for each stream of the registry",
     "api-limits",
     "the rules are published without a database: a stall threshold for every stream, a reason for every number",
   ),
@@ -355,7 +385,7 @@ export const rules: Rule[] = [
     "incidents-defaults",
     "status all by default",
     "spec-answers",
-    "spec: absent parameters have the contract's defaults",
+    "spec: windows are 90 days by default, limit 50, status all, range 24h, region the primary",
   ),
   rule(
     "incidents-400",
@@ -373,7 +403,7 @@ export const rules: Rule[] = [
     "incident-slug",
     "the shape of a slug, and -2, -3",
     "spec-answers",
-    "spec: a slug says venue, day, kind and severity, and -2 on",
+    "spec: a slug says venue, day, kind and severity, and -2, -3 on",
   ),
   rule(
     "incident-component",
@@ -403,13 +433,13 @@ export const rules: Rule[] = [
     "incident-cache-open",
     "cached for 5 seconds while open",
     "api-incidents",
-    "while it is open",
+    "spec: while it is open, it is cached for 5 seconds",
   ),
   rule(
     "incident-cache-closed",
     "cached for 300 seconds once closed",
     "api-incidents",
-    "after it closed",
+    "spec: after it closed, it is cached for 300 seconds",
   ),
   rule(
     "incident-404",
@@ -451,7 +481,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "notify-null",
-    "percentiles are null when deliveries is 0",
+    "percentiles are null where nothing was delivered",
     "detection",
     "spec: the notify window is 30 days, and percentiles of no delivery are null",
   ),
@@ -490,8 +520,8 @@ export const rules: Rule[] = [
   rule(
     "openapi-all-returned",
     "and nothing is returned that it does not describe",
-    "openapi",
-    "spec: openapi describes only fields that are answered, and all of them",
+    "spec-answers",
+    "spec: nothing is answered that is not described",
   ),
   rule(
     "openapi-routes",
@@ -503,9 +533,9 @@ export const rules: Rule[] = [
   // states
   rule(
     "state-silent",
-    "no engine output for five minutes: every state is unknown",
-    "api-states",
-    "when the engine fell silent, everything is unknown",
+    "no engine output for 5 minutes: every state is unknown",
+    "spec-answers",
+    "spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics",
   ),
   rule(
     "state-no-evidence",
@@ -563,19 +593,19 @@ export const rules: Rule[] = [
     "limit-windows",
     "windows are 90 days by default",
     "spec-answers",
-    "spec: absent parameters have the contract's defaults",
+    "spec: windows are 90 days by default, limit 50, status all, range 24h, region the primary",
   ),
   rule(
     "limit-window-minimum",
     "windows in responses are at least 1",
-    "spec-fields",
-    "spec: fields of /v1/detection",
+    "spec-answers",
+    "spec: windows are at least 1 day, in requests and in answers",
   ),
   rule(
     "limit-recent",
-    "50 recent incidents on a venue's page",
+    "50 recent incidents on a venue's page, newest first",
     "api-incidents",
-    "a venue's page has the 50 most recent",
+    "spec: a venue's page has the 50 most recent incidents, newest first",
   ),
   rule(
     "limit-buckets",
@@ -586,8 +616,8 @@ export const rules: Rule[] = [
   rule(
     "limit-interval",
     "probeIntervalMs and bucketMs are at least 1",
-    "spec-fields",
-    "spec: fields of /v1/status",
+    "spec-answers",
+    "spec: probeIntervalMs and bucketMs are at least 1",
   ),
   rule(
     "limit-notify",
@@ -597,15 +627,21 @@ export const rules: Rule[] = [
   ),
   rule(
     "limit-silence",
-    "engine staleness: five minutes",
-    "api-states",
-    "when the engine fell silent, everything is unknown",
+    "engine staleness: 5 minutes",
+    "spec-answers",
+    "spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics",
   ),
   rule(
-    "limit-cache",
-    "an incident's page: 5 s open, 300 s closed",
+    "limit-cache-open",
+    "an incident's page: 5 seconds while open",
     "api-incidents",
-    "after it closed",
+    "spec: while it is open, it is cached for 5 seconds",
+  ),
+  rule(
+    "limit-cache-closed",
+    "an incident's page: 300 seconds once closed",
+    "api-incidents",
+    "spec: after it closed, it is cached for 300 seconds",
   ),
 
   // versioning
@@ -620,6 +656,12 @@ export const rules: Rule[] = [
     "/v1/exchanges/{venue} stays, as the same response",
     "api-board",
     "both paths of a venue answer the same bytes, while samples arrive",
+  ),
+  rule(
+    "version-not-deprecated",
+    "and is not deprecated",
+    "spec-answers",
+    "spec: /v1/exchanges/{venue} is not deprecated",
   ),
   rule(
     "version-ahead",
@@ -661,9 +703,9 @@ export const rules: Rule[] = [
   ),
   rule(
     "csv-venue-days",
-    "of a venue: a row for each of ninety days, uptimePct empty where nobody measured",
+    "of a venue: a row for each of 90 days, uptimePct empty where nobody measured",
     "api-csv",
-    "a venue's ninety days are those of its JSON",
+    "spec: a venue's 90 days are those of its JSON",
   ),
   rule(
     "csv-reliability",
@@ -673,7 +715,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "csv-incidents",
-    "of /v1/incidents: a row for each incident, subjectMatched false",
+    "of /v1/incidents: a row for each incident",
     "api-csv",
     "incidents have the rows of their JSON, page for page and filter for filter",
   ),
@@ -685,21 +727,21 @@ export const rules: Rule[] = [
   ),
   rule(
     "metrics-families",
-    "four gauge families and no _sum or _count, in format 0.0.4",
+    "4 gauge families and no _sum or _count, in format 0.0.4",
     "metrics",
-    "when all is well",
+    "spec: 4 families of gauges, in format 0.0.4, when all is well",
   ),
   rule(
     "metrics-state",
     "every venue and component has a series on every scrape, 3 without evidence",
     "metrics",
-    "before anything was measured: all of it, as 3",
+    "spec: before anything was measured: all of it, as 3",
   ),
   rule(
     "metrics-silent",
-    "every state is 3 after five minutes of silence",
-    "metrics",
-    "the engine is silent: every state reads 3",
+    "every state is 3 after 5 minutes of silence",
+    "spec-answers",
+    "spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics",
   ),
   rule(
     "metrics-region",
@@ -717,11 +759,11 @@ export const rules: Rule[] = [
     "metrics-percentile",
     "the label is percentile, not quantile",
     "metrics",
-    "when all is well",
+    "spec: 4 families of gauges, in format 0.0.4, when all is well",
   ),
   rule(
     "metrics-incident",
-    "svc_incident_open is 1 while one of that severity is open; retracted ones are absent",
+    "svc_incident_open says whether one of that severity is open; retracted ones are absent",
     "metrics",
     "incidents by their severity of now",
   ),
@@ -738,6 +780,10 @@ export const rules: Rule[] = [
  * these brings it there.
  */
 export const builtElsewhere: Omit<Rule, "test">[] = [
+  [
+    "csv-incidents-notice",
+    "of /v1/incidents as a table: the venue's own notice beside an incident, and subjectMatched false on every pairing",
+  ],
   [
     "detection-window",
     "pairs begin within 6 hours of each other on the same venue",
