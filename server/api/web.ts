@@ -43,6 +43,11 @@ export async function startWeb(
       response.destroy();
     });
   };
+  /** What was asked before on a connection, and is not answered yet: Node does not let answers of ours wait for it. */
+  const owedBefore = (socket: Duplex) => {
+    const last = answers.get(socket);
+    return last && !last.writableFinished ? last : null;
+  };
   const server = createServer(
     {
       // ours to refuse: Node would do so without a body
@@ -55,16 +60,13 @@ export async function startWeb(
   );
   server.setTimeout(silentForMs);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    refuseUnreadable(error, socket, answers.get(socket)),
+    refuseUnreadable(error, socket, owedBefore(socket)),
   );
   server.on("checkExpectation", answer);
   server.on("connect", (_request, socket) => {
-    sayRefused(
-      socket,
-      405,
-      "This is no proxy: use GET.",
-      "Allow: GET, HEAD, OPTIONS\r\n",
-    );
+    const owed = owedBefore(socket);
+    if (owed) owed.once("close", () => refuseTunnel(socket));
+    else refuseTunnel(socket);
   });
   const port = await listen(server, options.port, options.host, "PORT");
   return {
@@ -102,14 +104,14 @@ function refusePathless(response: ServerResponse): void {
 function refuseUnreadable(
   error: NodeJS.ErrnoException,
   socket: Duplex,
-  answering: ServerResponse | undefined,
+  owed: ServerResponse | null,
 ): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
-  if (answering && !answering.writableFinished) {
-    answering.once("close", () => socket.end());
+  if (owed) {
+    owed.once("close", () => socket.end());
     return;
   }
   const [status, detail] = refusals[error.code ?? ""] ?? [
@@ -117,6 +119,15 @@ function refuseUnreadable(
     "This is not a request in HTTP/1.1.",
   ];
   sayRefused(socket, status, detail);
+}
+
+function refuseTunnel(socket: Duplex): void {
+  sayRefused(
+    socket,
+    405,
+    "This is no proxy: use GET.",
+    "Allow: GET, HEAD, OPTIONS\r\n",
+  );
 }
 
 /** Without Express, which has not been asked. */
