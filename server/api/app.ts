@@ -54,7 +54,8 @@ export function makeApp(options: AppOptions): Express {
   const answerCsv = csvAnswerer(options);
   const app = express();
   app.disable("x-powered-by");
-  app.set("etag", "strong");
+  // bodies that may be kept bring a tag of their own; what may not be kept needs none
+  app.disable("etag");
   app.set("query parser", false);
   app.set("trust proxy", [...options.trustProxy]);
 

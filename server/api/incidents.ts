@@ -9,10 +9,13 @@ import {
   instant,
   integer,
   parameterReader,
+  type Values,
   venueFilter,
 } from "./parameters.js";
 import { badParameters } from "./problem.js";
 import type { Snapshots } from "./snapshot.js";
+
+const pageRows = 50;
 
 export function incidentsParameters(registry: Registry) {
   return {
@@ -24,7 +27,12 @@ export function incidentsParameters(registry: Registry) {
       "all",
     ),
     days: integer("How many days back to look.", 1, 365, 90),
-    limit: integer("Rows a page; a shorter page is the last one.", 1, 200, 50),
+    limit: integer(
+      "Rows a page; a shorter page is the last one.",
+      1,
+      200,
+      pageRows,
+    ),
     before: instant(
       "Cursor: only incidents that started strictly before this instant.",
     ),
@@ -65,10 +73,35 @@ export function incidentsRoute(
       page.beforeId,
     ];
     if (page.format === "csv") {
-      const name = `${page.venue ?? page.category ?? "all"}-incidents-days-${page.days}`;
-      return answerCsv(response, { file: "incidents_csv", values, name });
+      return answerCsv(response, {
+        file: "incidents_csv",
+        values,
+        name: fileNameOf(page),
+      });
     }
     const snapshot = await snapshots("incidents", values, values);
     await answerJson(response, snapshot!);
   };
+}
+
+/** Of two pages or filters neither overwrites the other; what is by default is left out. */
+function fileNameOf({
+  venue,
+  category,
+  status,
+  days,
+  limit,
+  before,
+  beforeId,
+}: Values<ReturnType<typeof incidentsParameters>>): string {
+  return [
+    venue ?? category ?? "all",
+    "incidents",
+    ...(status === "all" ? [] : [status]),
+    `days-${days}`,
+    ...(limit === pageRows ? [] : [`limit-${limit}`]),
+    // no file of Windows may have a colon in its name
+    ...(before === null ? [] : [`before-${before.replaceAll(":", "")}`]),
+    ...(beforeId === null ? [] : [beforeId]),
+  ].join("-");
 }
