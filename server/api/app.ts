@@ -71,7 +71,7 @@ export function makeApp(options: AppOptions): Express {
     const health: TypeOf<typeof healthResponse> = healthBody("web");
     response.json(health);
   });
-  app.get("/openapi.json", openapiRoute(registry, options.baseUrl));
+  app.get("/openapi.json", openapiRoute(options));
   const ready = singleFlight(() => readiness(pool));
   app.get("/readyz", noStore, async (_request, response) => {
     const state = await readinessOf(ready, log);

@@ -68,9 +68,13 @@ function instantOf({ columns, first }: Rows): string {
 }
 
 async function* csvOf(rows: Rows): AsyncGenerator<string> {
-  yield stringify([rows.columns.slice()], csv);
+  yield csvText([rows.columns]);
   for (let batch = await rows.next(); batch; batch = await rows.next())
-    yield stringify(batch, csv);
+    yield csvText(batch);
+}
+
+export function csvText(records: readonly (readonly unknown[])[]): string {
+  return stringify([...records], csv);
 }
 
 /**

@@ -7,7 +7,8 @@ export function limiter(perMinute: number): RequestHandler {
   return rateLimit({
     windowMs: 60_000,
     limit: perMinute,
-    standardHeaders: "draft-8",
+    // the next draft adds a hash of the address, which a shared cache would hand to others, and which is soon guessed
+    standardHeaders: "draft-7",
     legacyHeaders: false,
     // what one customer of a provider usually has; an address of it alone is one of endlessly many
     ipv6Subnet: 56,
