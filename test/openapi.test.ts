@@ -99,9 +99,9 @@ function falseExamples(
   return Object.entries(described.headers ?? {}).flatMap(([name, one]) => {
     const got = headers[name.toLowerCase()];
     if (got === undefined) return [];
-    const { schema, example } = headerObject(document, one);
-    const words = (schema as SchemaObject).enum as unknown[] | undefined;
-    const shown = String(example as unknown);
+    const header = headerObject(document, one);
+    const words = (header.schema as SchemaObject).enum as unknown[] | undefined;
+    const shown = String(header.example as unknown);
     if (words?.includes(got) && words.includes(shown)) return [];
     const same = form(String(got)) === form(shown);
     return same ? [] : [`${name}: ${shown}; got ${String(got)}`];
