@@ -15,8 +15,6 @@ import {
 import { badParameters } from "./problem.js";
 import type { Snapshots } from "./snapshot.js";
 
-const pageRows = 50;
-
 export function incidentsParameters(registry: Registry) {
   return {
     venue: venueFilter(registry),
@@ -27,12 +25,7 @@ export function incidentsParameters(registry: Registry) {
       "all",
     ),
     days: integer("How many days back to look.", 1, 365, 90),
-    limit: integer(
-      "Rows a page; a shorter page is the last one.",
-      1,
-      200,
-      pageRows,
-    ),
+    limit: integer("Rows a page; a shorter page is the last one.", 1, 200, 50),
     before: instant(
       "Cursor: only incidents that started strictly before this instant.",
     ),
@@ -52,7 +45,8 @@ export function incidentsRoute(
   snapshots: Snapshots,
   answerCsv: AnswerCsv,
 ): RequestHandler {
-  const read = parameterReader(incidentsParameters(registry));
+  const parameters = incidentsParameters(registry);
+  const read = parameterReader(parameters);
   return async (request, response) => {
     const page = read(queryOf(request));
     if (page.beforeId !== null && page.before === null)
@@ -76,7 +70,7 @@ export function incidentsRoute(
       return answerCsv(response, {
         file: "incidents_csv",
         values,
-        name: fileNameOf(page),
+        name: fileNameOf(page, parameters),
       });
     }
     const snapshot = await snapshots("incidents", values, values);
@@ -84,22 +78,19 @@ export function incidentsRoute(
   };
 }
 
+type Usual = ReturnType<typeof incidentsParameters>;
+
 /** Of two pages or filters neither overwrites the other; what is by default is left out. */
-function fileNameOf({
-  venue,
-  category,
-  status,
-  days,
-  limit,
-  before,
-  beforeId,
-}: Values<ReturnType<typeof incidentsParameters>>): string {
+function fileNameOf(
+  { venue, category, status, days, limit, before, beforeId }: Values<Usual>,
+  usual: Usual,
+): string {
   return [
     venue ?? category ?? "all",
     "incidents",
-    ...(status === "all" ? [] : [status]),
+    ...(status === usual.status.absent ? [] : [status]),
     `days-${days}`,
-    ...(limit === pageRows ? [] : [`limit-${limit}`]),
+    ...(limit === usual.limit.absent ? [] : [`limit-${limit}`]),
     // no file of Windows may have a colon in its name
     ...(before === null ? [] : [`before-${before.replaceAll(":", "")}`]),
     ...(beforeId === null ? [] : [beforeId]),

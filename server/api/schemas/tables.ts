@@ -13,7 +13,15 @@ import {
 import { uptimeDay } from "./status.js";
 import type { Table } from "./table.js";
 
-const ofTheVenue = {
+/** What every row says of when and of what it is. */
+const ofTheWindow = {
+  generatedAt: {
+    ...generatedAt,
+    description: "The instant that the table shows: the engine's last tick.",
+  },
+  windowDays: integer("Length of the window in days.", 90, 1),
+  windowFrom: instant("Start of the window.", "2025-11-03T00:00:00.000Z"),
+  windowTo: instant("End of the window: generatedAt."),
   windowMeasuredDays: integer(
     "UTC days of the window with any measurement of the row's venue.",
     90,
@@ -22,38 +30,17 @@ const ofTheVenue = {
     "Minutes in them with any measurement of it.",
     128_880,
   ),
-};
-
-/** What every row says of when and of what it is. */
-function ofTheWindow(windowFrom: Schema): Table["columns"] {
-  return {
-    generatedAt: {
-      ...generatedAt,
-      description: "The instant that the table shows: the engine's last tick.",
-    },
-    windowDays: integer("Length of the window in days.", 90, 1),
-    windowFrom,
-    windowTo: instant("End of the window: generatedAt."),
-    ...ofTheVenue,
-    methodologyUrl: text(
-      "Where it is said how each number is made.",
-      "https://api.example.org/methodology",
-    ),
-  };
-}
-
-const utcDays = ofTheWindow(
-  instant(
-    "Start of the window: of its first UTC day.",
-    "2025-11-03T00:00:00.000Z",
+  methodologyUrl: text(
+    "Where it is said how each number is made.",
+    "https://api.example.org/methodology",
   ),
-);
+};
 
 /** `/v1/targets/{venue}` as a table. */
 export const venueTable: Table = {
   rows: "One row a day of ninety, oldest first, also for a day that nobody measured",
   columns: {
-    ...utcDays,
+    ...ofTheWindow,
     venue: venueId,
     ...propertiesOf(uptimeDay, [
       "date",
@@ -69,7 +56,7 @@ export const venueTable: Table = {
 export const reliabilityTable: Table = {
   rows: "One row a venue, the most available first",
   columns: {
-    ...utcDays,
+    ...ofTheWindow,
     venue: venueId,
     ...propertiesOf(reliabilityVenue, [
       "name",
@@ -92,12 +79,7 @@ export const reliabilityTable: Table = {
 export const incidentsTable: Table = {
   rows: "One row an incident, newest first; a page of them, as in JSON",
   columns: {
-    ...ofTheWindow(
-      instant(
-        "Start of the window: so many times 24 hours before its end.",
-        "2025-11-02T12:00:00.000Z",
-      ),
-    ),
+    ...ofTheWindow,
     ...propertiesOf(incident, [
       "id",
       "slug",
