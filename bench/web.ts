@@ -227,7 +227,7 @@ async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   );
   if (!newest) throw new Error("expected incidents in the history, got none");
   const venue = registry.venues[0]!.id;
-  const pages = operations(registry)
+  const pages = operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
     .flatMap(({ path, answers }) => {
       const filled = path

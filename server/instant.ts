@@ -13,6 +13,12 @@ export function isOnCalendar(text: string): boolean {
   return at.toISOString().slice(0, 10) === text.slice(0, 10);
 }
 
+/** The one spelling of an instant that fits the pattern: six digits of the second, and Z. */
+export function spelledOut(text: string): string {
+  const [, second = "", fraction = ""] = /^(.{19})(?:\.(\d+))?/.exec(text)!;
+  return `${second}.${fraction.padEnd(6, "0")}Z`;
+}
+
 /** Null where it is none. A Date has milliseconds: what is finer is cut off. */
 export function parseInstant(text: string): Date | null {
   const right = new RegExp(instantPattern).test(text) && isOnCalendar(text);

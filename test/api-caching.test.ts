@@ -165,6 +165,26 @@ void t.test("answers in every form", async (t) => {
     },
   );
 
+  await t.test(
+    "an instant makes one body, however it is written",
+    async (t) => {
+      asked.length = 0;
+      const instants = [
+        "12:00:00Z",
+        "12:00:00.0Z",
+        "12:00:00.00Z",
+        "12:00:00.000000Z",
+        "12:00:00%2B00:00",
+        "12:00:00.000%2B00:00",
+      ];
+      for (const time of instants)
+        await ask(port, `/v1/incidents?before=2026-01-31T${time}`);
+      t.equal(asked.filter((name) => name === "incidents").length, 1);
+      await ask(port, "/v1/incidents?before=2026-01-31T12:00:00.000001Z");
+      t.equal(asked.filter((name) => name === "incidents").length, 2);
+    },
+  );
+
   await t.test("problems are never kept by caches", async (t) => {
     for (const path of ["/v1/none", "/v1/status?category=x"]) {
       const { headers } = await ask(port, path);

@@ -208,6 +208,34 @@ void t.test("tables for spreadsheets", async (t) => {
     }
   });
 
+  await t.test(
+    "a file's name says which table it is, and of when",
+    async (t) => {
+      const { body } = await api.ask<{ generatedAt: string }>("/v1/incidents");
+      const day = body.generatedAt.slice(0, 10);
+      const before = ago(80_000).toISOString();
+      const written = before.replaceAll(":", "").replace("Z", "000Z");
+      for (const [query, name] of [
+        ["", "all-incidents-days-90"],
+        ["&status=all&limit=50", "all-incidents-days-90"],
+        ["&status=open&venue=okx", "okx-incidents-open-days-90"],
+        ["&category=exchange&days=7", "exchange-incidents-days-7"],
+        ["&limit=2", "all-incidents-days-90-limit-2"],
+        [`&before=${before}`, `all-incidents-days-90-before-${written}`],
+        [
+          `&before=${before}&beforeId=9000`,
+          `all-incidents-days-90-before-${written}-9000`,
+        ],
+      ]) {
+        const { headers } = await api.ask(`/v1/incidents?format=csv${query}`);
+        t.equal(
+          headers["content-disposition"],
+          `attachment; filename="venuewatch-${name}-${day}.csv"`,
+        );
+      }
+    },
+  );
+
   await t.test("without rows there is a header", async (t) => {
     const { text } = await api.ask("/v1/incidents?format=csv&category=oracle");
     t.match(text, /^generatedAt,[\w,]+,subjectMatched\r\n$/);

@@ -25,7 +25,7 @@ const past = {
 
 /** Every route that asks the database, in every form that it answers in. */
 function dataRoutesOf(registry: Registry): string[] {
-  return operations(registry)
+  return operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
     .flatMap(({ path, answers }) => {
       const filled = path

@@ -39,6 +39,10 @@ async function askAll(api: Api, venues: string[]): Promise<void> {
     "/v1/reliability?days=1&category=bridge",
     "/v1/detection",
     "/v1/notify",
+    `/v1/targets/${venues[0]}?format=csv`,
+    `/v1/exchanges/${venues[0]}?format=csv`,
+    "/v1/reliability?format=csv",
+    "/v1/incidents?format=csv",
     "/metrics",
     "/healthz",
     "/openapi.json",
@@ -402,6 +406,12 @@ void t.test("every answer fits its schema, after much befell", async (t) => {
 const neverShown = [
   // no notices are read yet
   "ExchangeResponse.official.incidents[]",
+  "/v1/incidents officialId",
+  "/v1/incidents officialTitle",
+  "/v1/incidents officialUrl",
+  "/v1/incidents officialStartedAt",
+  "/v1/incidents officialResolvedAt",
+  "/v1/incidents subjectMatched",
   // the contract allows null, and every registry names an address
   "IncidentDetailResponse.component.target|1",
   // nothing is delivered yet

@@ -5,10 +5,9 @@ import type { OpenAPIObject, ResponseObject } from "openapi3-ts/oas31";
 import type { Test } from "tap";
 import type { AppOptions } from "../server/api/app.js";
 import { openapiDocument } from "../server/api/openapi.js";
-import { operations } from "../server/api/operations.js";
 import { startWeb } from "../server/api/web.js";
 import { makeLog } from "../server/log.js";
-import { parseCsv } from "./csv.js";
+import { describedColumns, describedTable } from "./table.js";
 
 export interface Answer<Body> {
   status: number;
@@ -29,7 +28,7 @@ export interface Api {
   port: number;
   /**
    * Sends exactly this path. The answer's body is held against the schema of its route, or of problems; a table is read
-   * strictly, into an object for each row.
+   * strictly, held against the columns that are described, and becomes an object for each row.
    *
    * @throws Error where it does not fit
    */
@@ -91,8 +90,9 @@ function exchange(port: number, path: string, asked: Asked = {}) {
 export function documentOf({
   registry,
   baseUrl = "https://api.example.org",
+  siteUrl = "http://localhost",
 }: Partial<AppOptions> & Pick<AppOptions, "registry">): OpenAPIObject {
-  return openapiDocument(operations(registry), baseUrl, new Date());
+  return openapiDocument({ registry, baseUrl, siteUrl }, new Date());
 }
 
 /** The path of the document that such a request is of; null where it describes none. */
@@ -159,7 +159,8 @@ export function answersHeldAgainst(document: OpenAPIObject) {
     }
     if (status === 200 && type === "text/csv") {
       checkOfAnswer(path, type);
-      return parseCsv(text);
+      const template = describedPath(document, path)!;
+      return describedTable(describedColumns(document, template), text);
     }
     // outside of the API, and said in another form when it is not ready
     if (/^\/readyz/i.test(path)) return JSON.parse(text);

@@ -18,6 +18,10 @@ export function parseCsv(text: string): Record<string, string>[] {
   });
 }
 
+export function headerOf(text: string): string[] {
+  return recordsOf(text)[0] ?? [];
+}
+
 function recordsOf(text: string): string[][] {
   const records: string[][] = [];
   let fields: string[] = [];

@@ -370,7 +370,7 @@ void t.test("/metrics", async (t) => {
 
   await t.test("and counts for the limit", async (t) => {
     const limited = await serve(t, { pool, registry, rateLimit: 2 });
-    for (const left of ["r=1", "r=0"])
+    for (const left of ["remaining=1", "remaining=0"])
       t.match((await limited.ask("/metrics")).headers.ratelimit, left);
     const { status, headers } = await limited.ask("/metrics");
     t.equal(status, 429);

@@ -1,21 +1,27 @@
 /** The description of the API: that it is OpenAPI, that it is true, and that a stranger can work by it alone. */
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type {
+  ExampleObject,
   HeaderObject,
+  MediaTypeObject,
   OpenAPIObject,
   OperationObject,
   ParameterObject,
   ReferenceObject,
   ResponseObject,
+  SchemaObject,
 } from "openapi3-ts/oas31";
 import t from "tap";
+import { request } from "undici";
 import { makeApp } from "../server/api/app.js";
+import { publicHeaders } from "../server/api/public-headers.js";
 import { openPool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
 import { version } from "../server/package.js";
-import { type Answer, serve } from "./api.js";
+import { type Answer, answersHeldAgainst, documentOf, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { forget, outage } from "./fleet.js";
+import { describedColumns } from "./table.js";
 
 type Described = [path: string, operation: OperationObject];
 
@@ -47,7 +53,7 @@ function exampleOf(operation: OperationObject, name: string): unknown {
 function answerOf(
   document: OpenAPIObject,
   operation: OperationObject,
-  status: number,
+  status: number | "default",
 ): ResponseObject | undefined {
   const answers = operation.responses as Record<
     string,
@@ -60,11 +66,16 @@ function answerOf(
   return document.components!.responses![name] as ResponseObject;
 }
 
-/** Headers that a client may act on; the others are HTTP's own, or browsers'. */
-function headersOf({ headers, status }: Answer<unknown>): string[] {
-  const some = /^(cache-control|ratelimit.*|retry-after|content-disposition)$/;
+/** Headers that every answer has, whoever sends it: HTTP's own, of the connection and the body, and what browsers need. */
+const everywhere = new Set([
+  ...["connection", "content-length", "content-type", "date"],
+  ...["keep-alive", "transfer-encoding"],
+  ...Object.keys(publicHeaders).map((name) => name.toLowerCase()),
+]);
+
+function headersOf({ headers }: Answer<unknown>): string[] {
   return Object.keys(headers)
-    .filter((name) => some.test(name) || (name === "etag" && status < 400))
+    .filter((name) => !everywhere.has(name))
     .sort();
 }
 
@@ -72,6 +83,38 @@ function describedHeaders({ headers = {} }: ResponseObject): string[] {
   return Object.keys(headers)
     .map((name) => name.toLowerCase())
     .sort();
+}
+
+/** What is described and has another form than a real one; what varies, digits and tags, is left out. */
+function falseExamples(
+  document: OpenAPIObject,
+  described: ResponseObject,
+  { headers }: Answer<unknown>,
+): string[] {
+  const form = (text: string) =>
+    text
+      .replace(/^"[\w-]{27}(-br|-gzip)?"$/, "a tag")
+      .replace(/\d{4}-\d\d-\d\d/g, "a day")
+      .replace(/\d+/g, "a number");
+  return Object.entries(described.headers ?? {}).flatMap(([name, one]) => {
+    const got = headers[name.toLowerCase()];
+    if (got === undefined) return [];
+    const header = headerObject(document, one);
+    const words = (header.schema as SchemaObject).enum as unknown[] | undefined;
+    const shown = String(header.example as unknown);
+    if (words?.includes(got) && words.includes(shown)) return [];
+    const same = form(String(got)) === form(shown);
+    return same ? [] : [`${name}: ${shown}; got ${String(got)}`];
+  });
+}
+
+function headerObject(
+  document: OpenAPIObject,
+  part: HeaderObject | ReferenceObject,
+): HeaderObject {
+  if (part.$ref === undefined) return part as HeaderObject;
+  const name = part.$ref.split("/").at(-1)!;
+  return document.components!.headers![name] as HeaderObject;
 }
 
 void t.test("the description of the API", async (t) => {
@@ -103,11 +146,7 @@ void t.test("the description of the API", async (t) => {
       problems.map(
         ({ ruleId, location }) => `${ruleId} ${location[0]?.pointer}`,
       ),
-      [
-        // nothing that a client does is wrong with them: they take no parameter and are not limited
-        "operation-4xx-response #/paths/~1healthz/get/responses",
-        "operation-4xx-response #/paths/~1openapi.json/get/responses",
-      ],
+      [],
     );
   });
 
@@ -122,6 +161,18 @@ void t.test("the description of the API", async (t) => {
       headers: { "if-none-match": headers.etag! },
     });
     t.equal(again.status, 304, "the same until the next deployment");
+    t.match(
+      (document as { "x-generatedAt"?: string })["x-generatedAt"],
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+    );
+    const others = await Promise.all(
+      [1, 2, 3].map(() => api.ask("/openapi.json")),
+    );
+    t.strictSame(
+      new Set(others.map(({ text }) => text)),
+      new Set([JSON.stringify(document)]),
+      "made once",
+    );
   });
 
   await t.test("it describes every route, and no other", (t) => {
@@ -147,8 +198,10 @@ void t.test("the description of the API", async (t) => {
     const routes = stack
       .flatMap(({ route }) => route?.path ?? [])
       .map((path) => path.replace(/:(\w+)/g, "{$1}"))
-      // for whoever runs the service, and outside of this API
-      .filter((path) => path !== "/readyz");
+      // for whoever runs the service, or for people to read, and outside of this API
+      .filter(
+        (path) => !/^\/(readyz|methodology|rulebook|changelog)$/.test(path),
+      );
     t.strictSame(Object.keys(document.paths!).sort(), routes.sort());
     t.end();
   });
@@ -163,7 +216,7 @@ void t.test("the description of the API", async (t) => {
           t.not(parameter.example, undefined, `${path} ${parameter.name}`);
         }
       for (const status of Object.keys(operation.responses!))
-        t.ok(answerOf(document, operation, Number(status))!.description);
+        t.ok(answerOf(document, operation, status as "default")!.description);
     }
     for (const [name, schema] of Object.entries(
       document.components!.schemas!,
@@ -182,43 +235,87 @@ void t.test("the description of the API", async (t) => {
     async (t) => {
       for (const [path, operation] of operations) {
         const address = addressOf([path, operation], names);
+        const inPath = parametersOf(operation, "path");
         const answer = await api.ask(address);
         t.equal(answer.status, 200, address);
         const described = answerOf(document, operation, 200)!;
         const type = answer.headers["content-type"]!.split(";")[0]!;
         t.ok(described.content![type], `${path}: ${type}`);
-        const headers = describedHeaders(described);
+        const headers = describedHeaders(described).filter(
+          (name) => name !== "content-encoding",
+        );
         t.strictSame(
           headersOf(answer),
           headers.filter((name) => name !== "content-disposition"),
           path,
         );
+        t.strictSame(falseExamples(document, described, answer), [], path);
         if (described.content!["text/csv"]) {
           const table = await api.ask(
             address.replace("format=json", "format=csv"),
           );
           t.match(table.headers["content-type"], /^text\/csv;/, path);
-          // made anew for each who asks, so that it has no ETag
+          // made anew for each who asks, so that it has no ETag, and in one form
           t.strictSame(
             headersOf(table),
-            headers.filter((name) => name !== "etag"),
+            headers.filter((name) => !["etag", "vary"].includes(name)),
             `${path} as a table`,
+          );
+          const usual = addressOf(
+            [path, { ...operation, parameters: inPath }],
+            names,
+          );
+          t.strictSame(
+            falseExamples(
+              document,
+              described,
+              await api.ask(`${usual}format=csv`),
+            ),
+            [],
+            `${usual} as a table`,
           );
         }
         const cache = described.headers!["Cache-Control"] as HeaderObject;
         const lifetimes = (cache.schema as { enum: string[] }).enum;
         t.ok(lifetimes.includes(answer.headers["cache-control"]!), path);
 
-        const again = await api.ask(address, {
-          headers: { "if-none-match": answer.headers.etag! },
-        });
         const unchanged = answerOf(document, operation, 304);
-        t.equal(again.status, unchanged ? 304 : 200, path);
-        if (unchanged && path !== "/openapi.json")
-          t.strictSame(headersOf(again), describedHeaders(unchanged), path);
+        const { etag } = answer.headers;
+        t.equal(etag !== undefined, unchanged !== undefined, path);
+        if (!unchanged || etag === undefined) continue;
+        const again = await api.ask(address, {
+          headers: { "if-none-match": etag },
+        });
+        t.equal(again.status, 304, path);
+        t.strictSame(
+          headersOf(again),
+          describedHeaders(unchanged).filter(
+            (name) => name !== "content-encoding",
+          ),
+          path,
+        );
+        t.strictSame(falseExamples(document, unchanged, again), [], path);
       }
     },
   );
+
+  await t.test("what is compressed has what is described", async (t) => {
+    for (const [path, operation] of operations)
+      for (const encoding of ["br", "gzip"]) {
+        const described = answerOf(document, operation, 200)!;
+        if (!("Content-Encoding" in described.headers!)) continue;
+        const address = addressOf([path, operation], names);
+        const { text } = await api.ask(address);
+        const { headers, body } = await request(
+          `http://127.0.0.1:${api.port}${address}`,
+          { headers: { "accept-encoding": encoding } },
+        );
+        await body.dump();
+        const form = Buffer.byteLength(text) < 1000 ? undefined : encoding;
+        t.equal(headers["content-encoding"], form, path);
+        t.match(headers.etag, form ? `-${form}"` : /"$/, path);
+      }
+  });
 
   await t.test("400 and 404 exactly where they are described", async (t) => {
     for (const [path, operation] of operations) {
@@ -274,22 +371,147 @@ void t.test("the description of the API", async (t) => {
         const exempt = ["/healthz", "/openapi.json"].includes(path);
         t.equal(described === undefined, exempt, path);
         t.equal(answer.status, exempt ? 200 : 429, path);
-        if (described)
-          t.strictSame(headersOf(answer), describedHeaders(described), path);
+        if (!described) continue;
+        t.strictSame(headersOf(answer), describedHeaders(described), path);
+        t.strictSame(falseExamples(document, described, answer), [], path);
       }
     },
   );
 
+  await t.test("405 as it is described, everywhere", async (t) => {
+    for (const [path, operation] of operations) {
+      const answer = await api.ask(addressOf([path, operation], names), {
+        method: "POST",
+      });
+      t.equal(answer.status, 405, path);
+      const described = answerOf(document, operation, 405)!;
+      t.strictSame(headersOf(answer), describedHeaders(described), path);
+      t.strictSame(falseExamples(document, described, answer), [], path);
+    }
+  });
+
+  await t.test("what befalls any request is described, too", async (t) => {
+    const broken = { ...pool, file: () => Promise.reject(new Error("broken")) };
+    const failing = await serve(t, { pool: broken, registry, rateLimit: 1000 });
+    for (const [path, operation] of operations) {
+      const address = addressOf([path, operation], names);
+      const described = answerOf(document, operation, "default")!;
+      const asked: [status: number, answer: Answer<unknown>][] = [
+        [417, await api.ask(address, { headers: { expect: "tea" } })],
+        [431, await api.ask(address, { headers: { x: "x".repeat(20_000) } })],
+      ];
+      if (answerOf(document, operation, 503))
+        asked.push([500, await failing.ask(address)]);
+      for (const [status, answer] of asked) {
+        t.equal(answer.status, status, path);
+        t.ok(described.description.includes(`(${status})`));
+        t.strictSame(
+          headersOf(answer).filter(
+            (name) => !describedHeaders(described).includes(name),
+          ),
+          [],
+          `${path}: ${status}`,
+        );
+        t.equal(answer.headers["cache-control"], "no-store");
+        t.strictSame(falseExamples(document, described, answer), [], path);
+      }
+    }
+  });
+
   await t.test("examples of errors are true", async (t) => {
-    const { body } = await api.ask("/v1/reliability?days=91");
-    t.strictSame(problemExample(document, 400), body);
-    const none = await api.ask("/v1/targets/mtgox");
-    t.strictSame(problemExample(document, 404), none.body);
+    for (const [name, { body }] of [
+      ["Answer400", await api.ask("/v1/reliability?days=91")],
+      ["Answer404", await api.ask("/v1/targets/mtgox")],
+      ["Answer405", await api.ask("/v1/status", { method: "POST" })],
+    ] as const)
+      t.strictSame(problemExample(document, name), body);
+  });
+
+  await t.test("every 200 has an example that fits", async (t) => {
+    const held = answersHeldAgainst(document);
+    for (const [path, operation] of operations) {
+      const { content } = answerOf(document, operation, 200)!;
+      for (const [type, media] of Object.entries(content!)) {
+        const example = bodyExample(document, media);
+        t.not(example, undefined, `${path} ${type}`);
+        const text =
+          typeof example === "string" ? example : JSON.stringify(example);
+        const answer = { status: 200, headers: { "content-type": type }, text };
+        t.doesNotThrow(() => held(path, answer, "GET"), `${path} ${type}`);
+      }
+    }
+    const { text } = await api.ask("/metrics");
+    const metrics = document.paths!["/metrics"]!.get!;
+    const { content } = answerOf(document, metrics, 200)!;
+    const lines = text.split("\n").map((line) => line.replace(/ \d$/, ""));
+    for (const line of (content!["text/plain"]!.example as string).split("\n"))
+      t.ok(lines.includes(line.replace(/ \d$/, "")), line);
+  });
+
+  await t.test("every column of a table is described", async (t) => {
+    for (const path of ["/v1/reliability", "/v1/incidents"]) {
+      const columns = describedColumns(document, path);
+      const held = answersHeldAgainst(document);
+      const answer = await api.ask(`${path}?format=csv`);
+      const lines = answer.text.split("\r\n");
+      t.ok(columns.length > 10 && lines.length > 2);
+      const fields = lines[1]!.split(",");
+      for (const [wrong, why] of [
+        [answer.text.replace("windowDays", "days"), /expected the columns/],
+        [answer.text.replaceAll("\r\n", ",x\r\n"), /expected the columns/],
+        [
+          answer.text.replace(`${fields[0]!},`, "today,"),
+          /generatedAt: expected instant; got "today"/,
+        ],
+        [
+          answer.text.replace(`${fields[0]!},90,`, `${fields[0]!},,`),
+          /windowDays: expected integer; got ""/,
+        ],
+      ] as const)
+        t.throws(() => held(path, { ...answer, text: wrong }, "GET"), why);
+    }
+  });
+
+  await t.test(
+    "without a venue of the examples, they are of one that is there",
+    (t) => {
+      const venues = registry.venues.filter(({ id }) => id !== "kraken");
+      const smaller = documentOf({ registry: { ...registry, venues } });
+      const { get } = smaller.paths!["/v1/targets/{venue}"]!;
+      t.equal(exampleOf(get!, "venue"), venues[0]!.id);
+      const { headers } = answerOf(smaller, get!, 200)!;
+      t.match(
+        (headers!["Content-Disposition"] as HeaderObject).example,
+        `venuewatch-${venues[0]!.id}-days-90-`,
+      );
+      t.end();
+    },
+  );
+
+  await t.test("strangers are sent to pages, not to files of ours", (t) => {
+    const words = JSON.stringify(
+      documentOf({ registry, siteUrl: "https://example.org/status" }),
+    );
+    t.notMatch(words, /\w+\.md\b/);
+    for (const page of ["methodology", "rulebook", "changelog"])
+      t.match(words, `https://example.org/status/${page}`);
+    t.end();
   });
 });
 
-function problemExample(document: OpenAPIObject, status: number): unknown {
-  const answer = document.components!.responses![`Answer${status}`];
+/** In place, or where it is referred to. */
+function bodyExample(
+  document: OpenAPIObject,
+  { example, examples }: MediaTypeObject,
+): unknown {
+  if (!examples) return example;
+  const { $ref } = Object.values(examples)[0] as ReferenceObject;
+  const one = document.components!.examples![$ref.split("/").at(-1)!];
+  return (one as ExampleObject).value;
+}
+
+function problemExample(document: OpenAPIObject, name: string): unknown {
+  const answer = document.components!.responses![name];
   return (answer as ResponseObject).content!["application/problem+json"]!
     .example as unknown;
 }

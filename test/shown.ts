@@ -5,15 +5,18 @@ import type {
   ResponseObject,
   SchemaObject,
 } from "openapi3-ts/oas31";
+import { describedColumns } from "./table.js";
 
+type Row = Record<string, string>;
 type Part = SchemaObject | ReferenceObject;
 
 export interface Shown {
-  /** Notes what the body of a 200 answer has shown. It fits its schema. */
+  /** Notes what the body of a 200 answer, or the rows of a table, have shown. They fit what is described. */
   note(template: string, body: unknown): void;
   /**
    * What is described and was not shown, as pointers: each property, each side of what may be null or has two forms, each word of an
-   * enumeration, the items of each list. A schema that has a name is one place, wherever it is used.
+   * enumeration, the items of each list; of tables, each column with something in it, and without where it may be empty. A schema
+   * that has a name is one place, wherever it is used.
    */
   missing(): string[];
 }
@@ -66,6 +69,11 @@ export function watchShown(document: OpenAPIObject): Shown {
     if (typeof schema.additionalProperties === "object") into.add(`${at}.*`);
   }
 
+  function noteRows(template: string, rows: Row[]): void {
+    for (const [name, field] of rows.flatMap(Object.entries))
+      shown.add(`${template} ${name}${field === "" ? ", empty" : ""}`);
+  }
+
   const answers = new Map(
     Object.entries(document.paths!).map(([template, { get }]) => {
       const ok = get!.responses!["200"] as ResponseObject;
@@ -74,6 +82,7 @@ export function watchShown(document: OpenAPIObject): Shown {
   );
   return {
     note(template, body) {
+      if (Array.isArray(body)) return noteRows(template, body as Row[]);
       const schema = answers.get(template);
       // what is no JSON has tests of its own
       if (schema) note(schema, template, body);
@@ -82,6 +91,14 @@ export function watchShown(document: OpenAPIObject): Shown {
       const all = new Set<string>();
       for (const [template, schema] of answers)
         if (schema) described(schema, template, all);
+      for (const template of answers.keys())
+        for (const { name, mayBeEmpty } of describedColumns(
+          document,
+          template,
+        )) {
+          all.add(`${template} ${name}`);
+          if (mayBeEmpty) all.add(`${template} ${name}, empty`);
+        }
       return [...all].filter((place) => !shown.has(place));
     },
   };

@@ -57,7 +57,8 @@ export function makeApp(options: AppOptions): Express {
   const answerCsv = csvAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
-  app.set("etag", "strong");
+  // bodies that may be kept bring a tag of their own; what may not be kept needs none
+  app.disable("etag");
   app.set("query parser", false);
   app.set("trust proxy", [...options.trustProxy]);
 
@@ -73,7 +74,7 @@ export function makeApp(options: AppOptions): Express {
     const health: TypeOf<typeof healthResponse> = healthBody("web");
     response.json(health);
   });
-  app.get("/openapi.json", openapiRoute(registry, options.baseUrl));
+  app.get("/openapi.json", openapiRoute(options));
   const ready = singleFlight(() => readiness(pool));
   app.get("/readyz", noStore, async (_request, response) => {
     const state = await readinessOf(ready, log);

@@ -11,7 +11,7 @@ export interface Table {
   file: string;
   /** Of the statement; the address of the methodology page is added as the last one. */
   values: readonly unknown[];
-  /** What it shows, as part of a file's name: `okx-days-90`. */
+  /** What it shows, as part of a file's name: `okx-days-90`. Tables that differ in their parameters should differ in this. */
   name: string;
   /** Thrown where there is no row; absent, such a table is its header alone. */
   empty?: () => Error;
@@ -38,12 +38,11 @@ export async function sendCsv(
   rows: Rows,
   name: string,
 ): Promise<void> {
-  const today = new Date().toISOString().slice(0, 10);
   response.setHeader("Cache-Control", dataCache);
   response.setHeader("Content-Type", "text/csv; charset=utf-8; header=present");
   response.setHeader(
     "Content-Disposition",
-    `attachment; filename="venuewatch-${name}-${today}.csv"`,
+    attachment(name, instantOf(rows).slice(0, 10)),
   );
   try {
     if (response.req.method === "HEAD") response.end();
@@ -57,10 +56,25 @@ export async function sendCsv(
   }
 }
 
+/** @param day of the instant that the table shows */
+export function attachment(name: string, day: string): string {
+  return `attachment; filename="venuewatch-${name}-${day}.csv"`;
+}
+
+/** Every row says it; a table without rows shows what there is now. */
+function instantOf({ columns, first }: Rows): string {
+  const shown = first[0]?.[columns.indexOf("generatedAt")];
+  return typeof shown === "string" ? shown : new Date().toISOString();
+}
+
 async function* csvOf(rows: Rows): AsyncGenerator<string> {
-  yield stringify([rows.columns.slice()], csv);
+  yield csvText([rows.columns]);
   for (let batch = await rows.next(); batch; batch = await rows.next())
-    yield stringify(batch, csv);
+    yield csvText(batch);
+}
+
+export function csvText(records: readonly (readonly unknown[])[]): string {
+  return stringify([...records], csv);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   instant,
   integer,
   parameterReader,
+  type Values,
   venueFilter,
 } from "./parameters.js";
 import { badParameters } from "./problem.js";
@@ -44,7 +45,8 @@ export function incidentsRoute(
   snapshots: Snapshots,
   answerCsv: AnswerCsv,
 ): RequestHandler {
-  const read = parameterReader(incidentsParameters(registry));
+  const parameters = incidentsParameters(registry);
+  const read = parameterReader(parameters);
   return async (request, response) => {
     const page = read(queryOf(request));
     if (page.beforeId !== null && page.before === null)
@@ -65,10 +67,32 @@ export function incidentsRoute(
       page.beforeId,
     ];
     if (page.format === "csv") {
-      const name = `${page.venue ?? page.category ?? "all"}-incidents-days-${page.days}`;
-      return answerCsv(response, { file: "incidents_csv", values, name });
+      return answerCsv(response, {
+        file: "incidents_csv",
+        values,
+        name: fileNameOf(page, parameters),
+      });
     }
     const snapshot = await snapshots("incidents", values, values);
     await answerJson(response, snapshot!);
   };
+}
+
+type Usual = ReturnType<typeof incidentsParameters>;
+
+/** Of two pages or filters neither overwrites the other; what is by default is left out. */
+function fileNameOf(
+  { venue, category, status, days, limit, before, beforeId }: Values<Usual>,
+  usual: Usual,
+): string {
+  return [
+    venue ?? category ?? "all",
+    "incidents",
+    ...(status === usual.status.absent ? [] : [status]),
+    `days-${days}`,
+    ...(limit === usual.limit.absent ? [] : [`limit-${limit}`]),
+    // no file of Windows may have a colon in its name
+    ...(before === null ? [] : [`before-${before.replaceAll(":", "")}`]),
+    ...(beforeId === null ? [] : [beforeId]),
+  ].join("-");
 }

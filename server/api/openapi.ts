@@ -1,7 +1,9 @@
 import type { RequestHandler } from "express";
 import type {
+  ContentObject,
   HeaderObject,
   HeadersObject,
+  MediaTypeObject,
   OpenAPIObject,
   OperationObject,
   ParameterObject,
@@ -10,40 +12,51 @@ import type {
   SchemaObject,
 } from "openapi3-ts/oas31";
 import { version } from "../package.js";
-import type { Registry } from "../registry.js";
-import { answerJson, longCache } from "./answer.js";
-import { makeBody } from "./body.js";
+import { answerJson, dataCache, longCache } from "./answer.js";
+import type { AppOptions } from "./app.js";
+import { type Body, makeBody } from "./body.js";
+import { attachment, csvText } from "./csv.js";
+import { incidentCache } from "./incident.js";
 import { groups, type Operation, operations } from "./operations.js";
-import { namedSchemas } from "./schemas/shapes.js";
+import { exampleOf } from "./schemas/example.js";
+import { namedSchemas, type Schema } from "./schemas/shapes.js";
+import { tableExample, tableText } from "./schemas/table.js";
 
 /** `/openapi.json`: what this API answers, in OpenAPI 3.1, made of the schemas and parameters that it works with. */
 export function openapiRoute(
-  registry: Registry,
-  baseUrl: string,
+  options: Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">,
 ): RequestHandler {
-  const described = operations(registry);
-  const startedAt = new Date();
+  let made: Body | undefined;
   return (_request, response) => {
-    const document = openapiDocument(described, baseUrl, startedAt);
-    const body = makeBody(JSON.stringify(document));
-    return answerJson(response, { body }, longCache);
+    // once, when first asked for: nothing of it changes while the program runs, and it is not limited. Made for each request,
+    // it would take this process some 5 ms, so that 200 a second would leave no time for others
+    made ??= makeBody(JSON.stringify(openapiDocument(options, new Date())));
+    return answerJson(response, { body: made }, longCache);
   };
 }
 
-/** @param startedAt since when it has been so: of what this program describes nothing changes while it runs */
 export function openapiDocument(
-  described: Operation[],
-  baseUrl: string,
-  startedAt: Date,
+  {
+    registry,
+    baseUrl,
+    siteUrl,
+  }: Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">,
+  madeAt: Date,
 ): OpenAPIObject {
+  const described = operations(registry, siteUrl);
   return {
     openapi: "3.1.0",
-    "x-generatedAt": startedAt.toISOString(),
+    "x-generatedAt": madeAt.toISOString(),
     info: {
       title: "venuewatch",
       version,
-      description:
-        "Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and only read: GET, HEAD and OPTIONS, anything else is 405 with `Allow`. No key is needed.\n\nEvery JSON body says by `generatedAt` of which instant it is; within a tick of the engine bodies agree, and their ETags are stable. What nobody measured is null or `unknown`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day.\n\nErrors are RFC 9457 problems. Unknown parameters are ignored; one that is repeated, structured or empty is refused.",
+      description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and only read: GET, HEAD and OPTIONS, anything else is 405 with \`Allow\`. No key is needed, and pages of any origin may read it (CORS).
+
+Every JSON body says by \`generatedAt\` of which instant it is; within a tick of the engine bodies agree, and their ETags are stable. What nobody measured is null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies come as brotli or gzip to who accepts them, and each form has an ETag of its own.
+
+Errors are RFC 9457 problems. Unknown parameters are ignored; one that is repeated, structured or empty is refused.
+
+How each number is made is at ${siteUrl}/methodology, how samples become incidents at ${siteUrl}/rulebook, and what changed at ${siteUrl}/changelog.`,
     },
     servers: [{ url: baseUrl }],
     // nothing here needs a key
@@ -59,7 +72,8 @@ export function openapiDocument(
       schemas: Object.fromEntries(
         [...namedSchemas].map(([name, schema]) => [name, partsOf(schema)]),
       ),
-      responses: errorAnswers,
+      examples: examplesOf(described),
+      responses: otherAnswers,
       headers,
     },
   };
@@ -73,15 +87,22 @@ function get(operation: Operation): OperationObject {
     summary,
     ...(description !== undefined && { description }),
     parameters: parametersOf(operation),
-    responses: Object.fromEntries(answersOf(operation)),
+    responses: {
+      200: {
+        description: operation.summary,
+        headers: headersOf(operation),
+        content: contentOf(operation),
+      },
+      ...Object.fromEntries(othersOf(operation)),
+    },
   };
 }
 
 function parametersOf({ names, parameters }: Operation): ParameterObject[] {
   return [
     ...Object.entries(names ?? {}).map(([name, described]) => {
-      const { description, ...schema } = described;
-      const example = exampleOf(schema);
+      const { description, examples, ...schema } = described;
+      const example = exampleOf({ ...schema, examples });
       return { name, in: "path", required: true, description, schema, example };
     }),
     ...Object.entries(parameters ?? {}).map(
@@ -96,70 +117,109 @@ function parametersOf({ names, parameters }: Operation): ParameterObject[] {
   ] as ParameterObject[];
 }
 
-function exampleOf(schema: SchemaObject): unknown {
-  const [example] = (schema.examples ?? []) as unknown[];
-  const [word] = (schema.enum ?? []) as unknown[];
-  return example ?? schema.default ?? word ?? schema.minimum;
-}
-
-type Answer = [status: number, answer: ResponseObject | ReferenceObject];
-
-function answersOf(operation: Operation): Answer[] {
-  const { answers, names, parameters, asksDatabase, limited } = operation;
-  const ok: ResponseObject = {
-    description: operation.summary,
-    headers: headersOf(operation),
-    content: Object.fromEntries(
+function contentOf({ answers, table }: Operation): ContentObject {
+  return {
+    ...Object.fromEntries(
       Object.entries(answers).map(([type, schema]) => [
         type,
-        { schema: partOf(schema) },
+        { schema: partOf(schema), ...exampleIn(schema) },
       ]),
     ),
+    ...(table && {
+      "text/csv": {
+        schema: { type: "string", description: tableText(table) },
+        example: csvText(tableExample(table)),
+      },
+    }),
   };
-  const others: [number, boolean][] = [
-    [304, !operation.cache.includes("no-store")],
-    [400, parameters !== undefined || names !== undefined],
-    [404, names !== undefined],
-    [429, limited],
-    [503, asksDatabase],
-  ];
-  return [
-    [200, ok],
-    ...others
-      .filter(([, occurs]) => occurs)
-      .map(([status]): Answer => {
-        const name = `Answer${status}` as keyof typeof errorAnswers;
-        return [status, { $ref: `#/components/responses/${name}` }];
-      }),
-  ];
 }
 
-function headersOf({ answers, cache, limited }: Operation): HeadersObject {
+/** In place, or a reference where the schema has a name: the two paths of a venue have one. */
+function exampleIn(schema: Schema): Partial<MediaTypeObject> {
+  if (schema.title === undefined) return { example: exampleOf(schema) };
+  const $ref = `#/components/examples/${schema.title}`;
+  return { examples: { one: { $ref } } };
+}
+
+function examplesOf(described: Operation[]) {
+  const named = described
+    .flatMap(({ answers }) => Object.values(answers))
+    .filter(({ title }) => title !== undefined);
+  return Object.fromEntries(
+    named.map((schema) => [schema.title!, { value: exampleOf(schema) }]),
+  );
+}
+
+function headersOf({
+  cache,
+  limited,
+  table,
+}: Operation): Record<string, HeaderObject | ReferenceObject> {
   return {
-    ETag: header("ETag"),
     "Cache-Control": cacheHeader("How long a cache may keep it.", cache),
+    ...(isKept(cache) && bodyHeaders),
     ...(limited && limitHeaders),
-    ...("text/csv" in answers && {
+    ...(table && {
       "Content-Disposition": textHeader(
-        "With text/csv: the name under which a browser saves it.",
-        'attachment; filename="venuewatch-okx.csv"',
+        "With text/csv: the name under which a browser saves it. It says what was asked for, and the day of generatedAt.",
+        attachment(table.name, "2026-01-31"),
       ),
     }),
   };
 }
 
+function isKept(cache: string[]): boolean {
+  return !cache.includes("no-store");
+}
+
+/** All answers of an operation but 200. */
+function othersOf({
+  cache,
+  names,
+  parameters,
+  asksDatabase,
+  limited,
+}: Operation): [status: string, answer: ReferenceObject][] {
+  const others: [string, boolean, keyof typeof otherAnswers][] = [
+    ["304", isKept(cache), limited ? "Answer304" : "Answer304Unlimited"],
+    ["400", parameters !== undefined || names !== undefined, "Answer400"],
+    ["404", names !== undefined, "Answer404"],
+    ["405", true, "Answer405"],
+    ["429", limited, "Answer429"],
+    ["503", asksDatabase, "Answer503"],
+    ["default", true, limited ? "AnswerDefault" : "AnswerDefaultUnlimited"],
+  ];
+  return others
+    .filter(([, occurs]) => occurs)
+    .map(([status, , name]) => [
+      status,
+      { $ref: `#/components/responses/${name}` },
+    ]);
+}
+
 const headers = {
   ETag: textHeader(
-    "Strong; the same for the same bytes. Send it back as If-None-Match.",
-    '"2f1c-Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M"',
+    "Strong: the same for the same bytes, and another for each Content-Encoding. Send it back as If-None-Match. Not with text/csv.",
+    '"Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M-br"',
   ),
+  Vary: textHeader(
+    "What of the request the form of the body goes by. Not with text/csv.",
+    "Accept-Encoding",
+  ),
+  ContentEncoding: {
+    description:
+      "How the body is compressed. Absent where it is not: where the client accepts neither, below 1000 bytes, and with text/csv.",
+    schema: { type: "string", enum: ["br", "gzip"] },
+    example: "br",
+  },
+  Allow: textHeader("What is possible instead.", "GET, HEAD, OPTIONS"),
   RateLimit: textHeader(
-    "How many requests remain (r), and in how many seconds it is filled up (t). Absent where nothing is limited.",
-    '"120-in-1min"; r=119; t=60',
+    "How many requests a client address has in all (limit), how many remain, and in how many seconds they are counted anew (reset). Absent where the service sets no limit.",
+    "limit=120, remaining=119, reset=60",
   ),
   RateLimitPolicy: textHeader(
-    "How many requests (q) a client address has in so many seconds (w). Absent where nothing is limited.",
-    '"120-in-1min"; q=120; w=60; pk=:ZjEyMzQ1Njc4OTAx:',
+    "How many requests a client address has in so many seconds (w). Absent where the service sets no limit.",
+    "120;w=60",
   ),
   RetryAfter: {
     description: "Seconds to wait before asking again.",
@@ -172,10 +232,11 @@ function textHeader(description: string, example: string): HeaderObject {
   return { description, schema: { type: "string" }, example };
 }
 
-function cacheHeader(description: string, lifetimes?: string[]): HeaderObject {
+function cacheHeader(description: string, lifetimes: string[]): HeaderObject {
   return {
     description,
-    schema: { type: "string", ...(lifetimes && { enum: lifetimes }) },
+    schema: { type: "string", enum: lifetimes },
+    example: lifetimes[0],
   };
 }
 
@@ -188,15 +249,28 @@ const limitHeaders = {
   "RateLimit-Policy": header("RateLimitPolicy"),
 };
 
-const errorAnswers = {
-  Answer304: {
-    description: "The body that If-None-Match names still holds.",
-    headers: {
-      ETag: header("ETag"),
-      "Cache-Control": cacheHeader("As with the body itself."),
-      ...limitHeaders,
-    },
+const bodyHeaders = {
+  ETag: header("ETag"),
+  Vary: header("Vary"),
+  "Content-Encoding": header("ContentEncoding"),
+};
+
+const notModified = {
+  description: "The body that If-None-Match names still holds.",
+  headers: {
+    "Cache-Control": cacheHeader("As with the body itself.", [
+      ...new Set([dataCache, longCache, ...Object.values(incidentCache)]),
+    ]),
+    ...bodyHeaders,
   },
+};
+
+const otherAnswers = {
+  Answer304: {
+    ...notModified,
+    headers: { ...notModified.headers, ...limitHeaders },
+  },
+  Answer304Unlimited: notModified,
   Answer400: problemAnswer(
     "Parameters are not usable, and each is named; or the address is not correctly percent-encoded.",
     {
@@ -210,6 +284,7 @@ const errorAnswers = {
         },
       ],
     },
+    limitHeaders,
   ),
   Answer404: problemAnswer(
     "There is nothing, or nothing any more, of that name.",
@@ -219,6 +294,16 @@ const errorAnswers = {
       detail:
         'There is no venue "mtgox". /v1/status lists those that are watched.',
     },
+    limitHeaders,
+  ),
+  Answer405: problemAnswer(
+    "Any other method than GET, HEAD and OPTIONS.",
+    {
+      title: "Method Not Allowed",
+      status: 405,
+      detail: "POST is not possible here: use GET.",
+    },
+    { Allow: header("Allow") },
   ),
   Answer429: problemAnswer(
     "Too many requests came from your address.",
@@ -228,7 +313,7 @@ const errorAnswers = {
       detail:
         "More than 120 requests within a minute came from your address. Wait as long as Retry-After says.",
     },
-    { "Retry-After": header("RetryAfter") },
+    { ...limitHeaders, "Retry-After": header("RetryAfter") },
   ),
   Answer503: problemAnswer(
     "The database does not answer.",
@@ -238,21 +323,35 @@ const errorAnswers = {
       detail:
         "The data cannot be read at the moment. Try again in a few seconds.",
     },
-    { "Retry-After": header("RetryAfter") },
+    { ...limitHeaders, "Retry-After": header("RetryAfter") },
   ),
+  AnswerDefault: anyRequest(limitHeaders),
+  AnswerDefaultUnlimited: anyRequest(),
 };
+
+/** @param headers that some of them have: those that are told of after the request was counted */
+function anyRequest(headers?: HeadersObject): ResponseObject {
+  return problemAnswer(
+    "What can befall any request: it is not one in HTTP/1.1, or has no Host (400); it did not come within ten seconds (408); it expects something else than 100-continue (417); its path and headers are longer than 16 KiB (431); or the fault is ours (500).",
+    {
+      title: "Internal Server Error",
+      status: 500,
+      detail: "This is a fault of ours, and it was logged.",
+    },
+    headers,
+  );
+}
 
 function problemAnswer(
   description: string,
   example: object,
-  headers?: HeadersObject,
+  more?: HeadersObject,
 ): ResponseObject {
   return {
     description,
     headers: {
       "Cache-Control": cacheHeader("Errors are not kept.", ["no-store"]),
-      ...limitHeaders,
-      ...headers,
+      ...more,
     },
     content: {
       "application/problem+json": {

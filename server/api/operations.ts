@@ -18,8 +18,15 @@ import {
   regionsResponse,
   thresholdsResponse,
 } from "./schemas/service.js";
-import { type Schema, slug, venueId } from "./schemas/shapes.js";
+import { exampleOf } from "./schemas/example.js";
+import { type Schema, slug, text, venueId } from "./schemas/shapes.js";
 import { statusResponse } from "./schemas/status.js";
+import type { Table } from "./schemas/table.js";
+import {
+  incidentsTable,
+  reliabilityTable,
+  venueTable,
+} from "./schemas/tables.js";
 import { exchangeResponse } from "./schemas/venue.js";
 import { statusParameters } from "./status.js";
 import { venueParameters } from "./venue.js";
@@ -38,6 +45,8 @@ export interface Operation {
   parameters?: Parameters;
   /** The 200 answer, by media type. */
   answers: Record<string, Schema>;
+  /** What `format=csv` answers, and what the table's file is named after when nothing else is asked. */
+  table?: Table & { name: string };
   /** Every Cache-Control that a 200 may have. */
   cache: string[];
   /** Whether it needs the database, without which it answers 503. */
@@ -54,28 +63,26 @@ export const groups = {
 };
 
 const json = "application/json";
-const csv = "text/csv";
-const table = {
-  type: "string",
-  description:
-    "RFC 4180 with a header. Each row has generatedAt, the window, the measured part of it, and methodologyUrl.",
-} satisfies Schema;
-const exposition = {
-  type: "string",
-  description: "Prometheus' text format, version 0.0.4.",
-} satisfies Schema;
+const exposition = text(
+  "Prometheus' text format, version 0.0.4.",
+  `# HELP svc_component_state State of a component by the quorum of regions: 0 operational, 1 degraded, 2 outage, 3 unknown.
+# TYPE svc_component_state gauge
+svc_component_state{venue="kraken",component="rest:ticker"} 2
+`,
+);
 const noStore = ["no-store"];
 const perTick = { cache: [dataCache], asksDatabase: true, limited: true };
 const fixed = { cache: [longCache], asksDatabase: false };
 
-export function operations(registry: Registry): Operation[] {
+/** @param siteUrl where the documents are that say how all this is made; without a slash at the end */
+export function operations(registry: Registry, siteUrl: string): Operation[] {
+  const venue = { ...venueId, enum: registry.venues.map(({ id }) => id) };
   const venuePage = {
     group: "board",
-    names: {
-      venue: { ...venueId, enum: registry.venues.map(({ id }) => id) },
-    },
+    names: { venue },
     parameters: venueParameters(registry),
-    answers: { [json]: exchangeResponse, [csv]: table },
+    answers: { [json]: exchangeResponse },
+    table: { ...venueTable, name: `${String(exampleOf(venue))}-days-90` },
     ...perTick,
   } satisfies Partial<Operation>;
 
@@ -112,10 +119,10 @@ export function operations(registry: Registry): Operation[] {
       path: "/v1/reliability",
       group: "history",
       summary: "The venues compared over a window",
-      description:
-        "Roll-ups say what was measured: METHODOLOGY.md has every definition. `fleet` is of the rows of this answer and no others. A body may be half a minute old; `generatedAt` says it.",
+      description: `Roll-ups say what was measured; every definition is at ${siteUrl}/methodology. \`fleet\` is of the rows of this answer and no others. A body may be half a minute old; \`generatedAt\` says it.`,
       parameters: reliabilityParameters,
-      answers: { [json]: reliabilityResponse, [csv]: table },
+      answers: { [json]: reliabilityResponse },
+      table: { ...reliabilityTable, name: "all-reliability-days-90" },
       ...perTick,
     },
     {
@@ -126,7 +133,8 @@ export function operations(registry: Registry): Operation[] {
       description:
         "For the next page give the `startedAt` of the last incident as `before`, and its `id` as `beforeId`: several may have started at one instant. A page shorter than `limit` is the last. `beforeId` alone is refused.",
       parameters: incidentsParameters(registry),
-      answers: { [json]: incidentsResponse, [csv]: table },
+      answers: { [json]: incidentsResponse },
+      table: { ...incidentsTable, name: "all-incidents-days-90" },
       ...perTick,
     },
     {
@@ -173,8 +181,7 @@ export function operations(registry: Registry): Operation[] {
       path: "/v1/thresholds",
       group: "method",
       summary: "The rules of the engine, with their reasons",
-      description:
-        "They change only with a deployment, and CHANGELOG.md dates each change.",
+      description: `What each does is at ${siteUrl}/rulebook. They change only with a deployment, and each change is dated at ${siteUrl}/changelog.`,
       answers: { [json]: thresholdsResponse },
       ...fixed,
       limited: true,

@@ -1,6 +1,11 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { SchemaObject } from "openapi3-ts/oas31";
-import { instantExpected, instantPattern, isOnCalendar } from "../instant.js";
+import {
+  instantExpected,
+  instantPattern,
+  isOnCalendar,
+  spelledOut,
+} from "../instant.js";
 import { categories, type Registry } from "../registry.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
 
@@ -81,7 +86,10 @@ export function integer<Fallback extends number | null>(
   };
 }
 
-/** An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. */
+/**
+ * An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. However it is written, its
+ * value is the same text: what is kept of answers is kept by the values of their parameters.
+ */
 export function instant(description: string): Parameter<string | null> {
   return {
     schema: {
@@ -91,11 +99,14 @@ export function instant(description: string): Parameter<string | null> {
       examples: ["2026-01-31T12:00:00Z"],
     },
     description,
-    read: (text) => (isOnCalendar(text) ? text : undefined),
+    read: (text) =>
+      isInstant.test(text) && isOnCalendar(text) ? spelledOut(text) : undefined,
     expected: instantExpected,
     absent: null,
   };
 }
+
+const isInstant = new RegExp(instantPattern);
 
 /**
  * Makes a reader of one route's query.

@@ -13,7 +13,7 @@ export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
 /** An answer that is not 200, as RFC 9457 writes it. Thrown by handlers, answered in one place. */
 export class Problem extends Error {
   constructor(
-    readonly status: 400 | 404 | 405 | 417 | 429 | 503,
+    readonly status: 400 | 404 | 405 | 417,
     readonly detail: string,
     readonly errors?: BadParameter[],
   ) {

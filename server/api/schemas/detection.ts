@@ -16,7 +16,7 @@ export const detectionResponse = named(
     "Our incidents against the venues' own notices. One of ours and a notice of the same venue are a pair when they began within 6 hours of each other, either way; nothing tests that they are about the same fault.",
     {
       generatedAt,
-      days: integer("Length of the window in UTC days, today included.", 1),
+      days: integer("Length of the window in UTC days, today included.", 90, 1),
       fleet: {
         ...detection,
         description:

@@ -18,6 +18,7 @@ import {
   quote,
   regionId,
   severity,
+  shownAs,
   slug,
   state,
   symbol,
@@ -26,6 +27,10 @@ import {
   venueName,
   withOptional,
 } from "./shapes.js";
+
+/** The examples tell of one incident, which is open at their `generatedAt`. */
+const startedAt = "2026-01-31T11:41:06.000Z";
+const openedAt = "2026-01-31T11:41:20.000Z";
 
 export const component = text(
   "rest:<name> or ws:<name>; ws:conn is the socket that the streams share.",
@@ -39,15 +44,20 @@ export const target = text(
 );
 export const fault = named(
   "Fault",
-  oneOf(
-    faults,
-    "Why a sample is bad. blocked: 403, 451 and kin; limited: 429 or 418; stall: a stream that is silent on a living socket.",
+  shownAs(
+    oneOf(
+      faults,
+      "Why a sample is bad. blocked: 403, 451 and kin; limited: 429 or 418; stall: a stream that is silent on a living socket.",
+    ),
+    "timeout",
   ),
 );
-const badSamples = counts(faults, "How many bad samples of each fault.");
+const badSamples = counts(faults, "How many bad samples of each fault.", {
+  timeout: 7,
+});
 
 const incidentObject = object("An incident, the same object everywhere.", {
-  id: integer("Number of the incident; breaks ties between cursors.", 1),
+  id: integer("Number of the incident; breaks ties between cursors.", 4711, 1),
   slug,
   venue: venueId,
   component,
@@ -58,28 +68,41 @@ const incidentObject = object("An incident, the same object everywhere.", {
   status: oneOf(["open", "closed"], "A closed incident no longer changes."),
   startedAt: instant(
     "The first bad sample of the run that a quorum confirmed.",
+    startedAt,
   ),
-  openedAt: instant("The tick at which the quorum confirmed it."),
-  escalatedAt: orNull(
-    instant(
-      "The tick at which it first became an outage, if it opened as degraded.",
+  openedAt: instant("The tick at which the quorum confirmed it.", openedAt),
+  escalatedAt: shownAs(
+    orNull(
+      instant(
+        "The tick at which it first became an outage, if it opened as degraded; null otherwise.",
+      ),
     ),
+    null,
   ),
   lastBadAt: instant("The last tick at which the quorum still saw it."),
-  closedAt: orNull(
-    instant("The tick that ended the recovery hold; null while open."),
+  closedAt: shownAs(
+    orNull(instant("The tick that ended the recovery hold; null while open.")),
+    null,
   ),
   flapping: flag(
     "Whether it was at least the third of its component within an hour: a relapse then extends it, since it closes only after a longer hold.",
+    false,
   ),
-  durationSeconds: orNull(
-    integer(
-      "From startedAt to closedAt, the recovery hold included; null while open.",
+  durationSeconds: shownAs(
+    orNull(
+      integer(
+        "From startedAt to closedAt, the recovery hold included; null while open.",
+        1_134,
+      ),
     ),
+    null,
   ),
-  quorum: integer("How many regions had to agree at the opening.", 1),
-  reporting: integer("How many regions reported the component then.", 1),
-  regions: list("The regions that agreed at the opening.", regionId),
+  quorum: integer("How many regions had to agree at the opening.", 2, 1),
+  reporting: integer("How many regions reported the component then.", 2, 1),
+  regions: shownAs(list("The regions that agreed at the opening.", regionId), [
+    "eu-central",
+    "us-east",
+  ]),
   official: nothing("The venue's own notice beside it. None is read yet."),
 });
 export const incident = named("Incident", incidentObject);
@@ -87,9 +110,9 @@ export const incident = named("Incident", incidentObject);
 const detectionObject = object(
   "How our incidents compare with the venue's own notices. No notices are read yet: what would need one is null.",
   {
-    days: integer("Length of the window.", 1),
-    observed: flag("Whether the venue's notices could be read."),
-    ours: integer("Incidents of ours in the window."),
+    days: integer("Length of the window.", 90, 1),
+    observed: flag("Whether the venue's notices could be read.", false),
+    ours: integer("Incidents of ours in the window.", 7),
     theirs: nothing("Notices of the venue."),
     paired: nothing("Ours with a notice within 6 hours before or after."),
     oursOnly: nothing("Ours without one."),
@@ -97,6 +120,7 @@ const detectionObject = object(
     subjectMatched: {
       ...flag(
         "Always false: nothing tests that a notice describes the same fault.",
+        false,
       ),
       const: false,
     },
@@ -108,46 +132,55 @@ export const detection = named("Detection", detectionObject);
 const vote = object("One region's vote.", {
   region: regionId,
   vote: { ...state, description: "What this region saw." },
-  samples: integer("Samples in the window."),
-  bad: integer("Those among them that failed."),
+  samples: integer("Samples in the window.", 7),
+  bad: integer("Those among them that failed.", 7),
   slow: integer(
     "Good ones that were slow against the typical latency; 0 where there is none to compare with.",
+    0,
   ),
-  badRun: integer("Failed or slow ones in a row, up to the newest."),
+  badRun: integer("Failed or slow ones in a row, up to the newest.", 7),
   faults: badSamples,
   p50Ms: orNull(
     integer(
       "Median latency of the good samples; null where there is none, and of streams.",
+      310,
     ),
   ),
   typicalP50Ms: orNull(
     integer(
       "The typical latency that it was compared with; null where it was not known.",
+      84,
     ),
   ),
-  newestAt: instant("Slot of the newest sample."),
-  ageMs: integer("How old that was."),
+  newestAt: instant("Slot of the newest sample.", "2026-01-31T11:41:18.100Z"),
+  ageMs: integer("How old that was.", 1_900),
   probeVersion,
 });
 
 const votesObject = object("The votes behind a decision.", {
-  at: instant("The tick that decided."),
+  at: instant("The tick that decided.", openedAt),
   state: { ...state, description: "What the quorum said." },
-  quorum: integer("How many votes were needed.", 1),
-  reporting: integer("How many regions had a vote."),
+  quorum: integer("How many votes were needed.", 2, 1),
+  reporting: integer("How many regions had a vote.", 2),
   confirming: integer(
     "How many of the votes are bad with a run long enough for an opening.",
+    2,
   ),
   votes: list("Regions that had a vote.", named("Vote", vote)),
   notCounted: list(
     "Regions without a vote.",
     object("One of them.", {
-      region: regionId,
+      region: shownAs(regionId, "ap-southeast"),
       reason: text(
         "Why it was not counted: silent, too old, or impaired.",
         "silent",
       ),
-      newestAt: orNull(instant("Slot of its newest sample, if any.")),
+      newestAt: orNull(
+        instant(
+          "Slot of its newest sample, if any.",
+          "2026-01-31T11:36:02.400Z",
+        ),
+      ),
     }),
   ),
 });
@@ -175,42 +208,44 @@ const evidence = withOptional(
 const errors = object(
   "What went wrong, by the minutes that the incident touches.",
   {
-    from: instant("Its startedAt."),
+    from: instant("Its startedAt.", startedAt),
     to: instant("Its lastBadAt: the recovery hold is left out."),
     samples: orNull(
-      integer("Samples taken; null when no minute is kept any more."),
+      integer("Samples taken; null when no minute is kept any more.", 92),
     ),
-    bad: orNull(integer("Bad ones among them.")),
+    bad: orNull(integer("Bad ones among them.", 92)),
     faults: list(
       "Over all regions, most frequent first.",
-      object("One fault.", { fault, count: integer("Bad samples.", 1) }),
+      object("One fault.", { fault, count: integer("Bad samples.", 92, 1) }),
     ),
     regions: list(
       "By region; one that was silent has no samples. Empty when no minute is kept any more.",
       object("One region.", {
         region: regionId,
-        samples: integer("Samples taken."),
-        bad: integer("Bad ones among them."),
-        faults: badSamples,
+        samples: integer("Samples taken.", 92),
+        bad: integer("Bad ones among them.", 92),
+        faults: shownAs(badSamples, { timeout: 92 }),
       }),
     ),
   },
 );
 
-function measuredLatency(description: string) {
+function measuredLatency(description: string, from: string, to?: string) {
   return object(description, {
-    from: instant("Start."),
-    to: instant("End."),
+    from: instant("Start.", from),
+    to: instant("End.", to),
     buckets: integer(
       "Buckets of endpoints and regions with a good answer: what the medians are of.",
+      180,
     ),
     p50Ms: orNull(
-      integer("Median of their medians; null where nothing was answered."),
+      integer("Median of their medians; null where nothing was answered.", 84),
     ),
-    p95Ms: orNull(integer("Median of their 95th percentiles.")),
+    p95Ms: orNull(integer("Median of their 95th percentiles.", 210)),
     slowestMs: orNull(
       integer(
         "The highest of their medians: of what lasted a minute or two, the others are half of what was before and after it.",
+        96,
       ),
     ),
   });
@@ -226,18 +261,23 @@ const latency = object(
     label: text("The same in words.", "Latency of this endpoint"),
     bucketMs: integer(
       "Width of the buckets: a minute, or an hour where the incident lasted longer than a day.",
+      60_000,
       1,
     ),
-    before: measuredLatency("The day before it started."),
-    during: measuredLatency("From startedAt to lastBadAt."),
+    before: measuredLatency(
+      "The day before it started.",
+      "2026-01-30T11:41:06.000Z",
+      startedAt,
+    ),
+    during: measuredLatency("From startedAt to lastBadAt.", startedAt),
     regions: list(
       "By region, since a region that saw nothing dilutes the others.",
       object("One region.", {
         region: regionId,
-        beforeP50Ms: orNull(integer("Before, null where not measured.")),
-        p50Ms: orNull(integer("During.")),
-        p95Ms: orNull(integer("During.")),
-        slowestMs: orNull(integer("During.")),
+        beforeP50Ms: orNull(integer("Before, null where not measured.", 84)),
+        p50Ms: orNull(integer("During.", 84)),
+        p95Ms: orNull(integer("During.", 210)),
+        slowestMs: orNull(integer("During.", 96)),
       }),
     ),
   },
@@ -280,7 +320,7 @@ export const incidentDetailResponse = named(
             ["started", "opened", "escalated", "last-bad", "closed"],
             "What happened. last-bad: a quorum saw it for the last time; the recovery hold followed.",
           ),
-          at: instant("When."),
+          at: instant("When.", startedAt),
           severity: orNull({
             ...severity,
             description: "Severity from then on.",
@@ -295,11 +335,14 @@ export const incidentDetailResponse = named(
     official: object("The venue's own channel.", {
       source: officialSource,
       page: officialPage,
-      observed: flag("Whether it could be read in the window."),
+      observed: flag("Whether it could be read in the window.", false),
     }),
-    related: list(
-      "Newest first, the nearest ten of each: others of the venue that started within six hours of it or were under way when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component tell which is which.",
-      incident,
+    related: shownAs(
+      list(
+        "Newest first, the nearest ten of each: others of the venue that started within six hours of it or were under way when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component tell which is which.",
+        incident,
+      ),
+      [],
     ),
   }),
 );

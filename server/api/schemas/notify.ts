@@ -6,13 +6,14 @@ export const notifyResponse = named(
     "How soon alerts arrive: from the first bad sample of an incident to the delivery of the alert of its opening, over all channels. Closings, escalations, retracted incidents, failures, and events that had waited for more than an hour do not count.",
     {
       generatedAt,
-      days: integer("Length of the window: 30.", 1),
+      days: integer("Length of the window: 30.", 30, 1),
       deliveries: integer(
         "Delivered opening alerts: what the percentiles are of. Nothing is delivered yet.",
+        12,
       ),
-      p50Ms: orNull(integer("Median; null when there is no delivery.")),
+      p50Ms: orNull(integer("Median; null when there is no delivery.", 21_400)),
       p95Ms: orNull(
-        integer("95th percentile; null when there is no delivery."),
+        integer("95th percentile; null when there is no delivery.", 38_900),
       ),
     },
   ),

@@ -6,6 +6,7 @@ import {
   object,
   orNull,
   percent,
+  shownAs,
   venueId,
   venueName,
 } from "./shapes.js";
@@ -13,16 +14,19 @@ import { category } from "./status.js";
 
 const windowDays = integer(
   "Length of the window in UTC days, today included.",
+  90,
   1,
 );
 const typicalP50Ms = orNull(
   integer(
-    "The median REST latency of a usual hour: the median of the exact medians of hours, over all endpoints and regions.",
+    "The median REST latency of a usual hour: the median of the exact medians of hours, over all endpoints and regions; null when no hour has one.",
+    84,
   ),
 );
 const typicalP95Ms = orNull(
   integer(
-    "The same of the 95th percentiles of the same hours: how long the slowest twentieth of a usual hour takes.",
+    "The same of the 95th percentiles of the same hours: how long the slowest twentieth of a usual hour takes; null with it.",
+    210,
   ),
 );
 
@@ -35,26 +39,39 @@ export const reliabilityVenue = named(
       name: venueName,
       category,
       days: windowDays,
-      measuredDays: integer("Days of them with any measurement."),
+      measuredDays: integer("Days of them with any measurement.", 90),
       measuredMinutes: integer(
         "Minutes with any measurement: the denominator.",
+        128_880,
       ),
-      downMinutes: integer("Of them, down."),
-      degradedMinutes: integer("Of them, degraded."),
+      downMinutes: integer("Of them, down.", 18),
+      degradedMinutes: integer("Of them, degraded.", 0),
       uptimePct: orNull(
         percent(
           "Share of the measured minutes that were not down, cut to three digits; null when nothing was measured.",
+          99.986,
         ),
       ),
       typicalP50Ms,
       typicalP95Ms,
-      incidents: integer("Incidents that started in the window."),
-      outages: integer("Of them, those that reached outage."),
-      openIncidents: integer("Of them, those that are still open."),
-      meanIncidentSeconds: orNull(
-        integer("Mean length of the closed ones; null when there is none."),
+      incidents: integer("Incidents that started in the window.", 1),
+      outages: integer("Of them, those that reached outage.", 1),
+      openIncidents: integer("Of them, those that are still open.", 1),
+      meanIncidentSeconds: shownAs(
+        orNull(
+          integer(
+            "Mean length of the closed ones; null when there is none.",
+            1_134,
+          ),
+        ),
+        null,
       ),
-      longestIncidentSeconds: orNull(integer("The longest closed one.")),
+      longestIncidentSeconds: shownAs(
+        orNull(
+          integer("The longest closed one; null when there is none.", 1_134),
+        ),
+        null,
+      ),
     },
   ),
 );
@@ -65,9 +82,9 @@ export const reliabilityResponse = named(
     generatedAt,
     days: windowDays,
     fleet: object("The rows of this answer together, and no others.", {
-      venues: integer("Rows."),
+      venues: integer("Rows.", 1),
       uptimePct: orNull(
-        percent("Over the measured minutes of all rows together."),
+        percent("Over the measured minutes of all rows together.", 99.986),
       ),
       typicalP50Ms: {
         ...typicalP50Ms,
@@ -78,7 +95,7 @@ export const reliabilityResponse = named(
         ...typicalP95Ms,
         description: "The same of the 95th percentiles of those hours.",
       },
-      incidents: integer("Incidents of all rows."),
+      incidents: integer("Incidents of all rows.", 1),
     }),
     venues: list(
       "The most available first; those without a measurement last.",

@@ -24,7 +24,7 @@ import {
 
 const recognisedBy = {
   venues: list("The venues that turned bad there alone.", venueId),
-  measured: integer("How many the region measured then.", 1),
+  measured: integer("How many the region measured then.", 15, 1),
 };
 
 export const regionsResponse = named(
@@ -40,15 +40,19 @@ export const regionsResponse = named(
           name: regionName,
           reporting: flag(
             "Whether it shipped a sample within the last minute.",
+            true,
           ),
           newestAt: orNull(instant("Slot of its newest sample.")),
-          samplesLastHour: integer("Samples shipped."),
-          goodPctLastHour: orNull(percent("Share of them that were good.")),
+          samplesLastHour: integer("Samples shipped.", 6_480),
+          goodPctLastHour: orNull(
+            percent("Share of them that were good.", 99.938),
+          ),
           probeVersion,
           probeStartedAt: orNull(instant("When that probe started.")),
           unmeasuredSlots: orNull(
             integer(
               "Slots not measured since then, for reasons of our own or by courtesy to a venue.",
+              4,
             ),
           ),
           impaired: orNull(
@@ -83,6 +87,7 @@ export const regionsResponse = named(
     ),
     quorum: integer(
       "A simple majority of the regions that report now and are not impaired: how many must agree.",
+      2,
       1,
     ),
   }),
@@ -98,8 +103,8 @@ export const thresholdsResponse = named(
       named(
         "PublishedRule",
         object("One rule.", {
-          name: text("Name; RULEBOOK.md says what it does.", "recoveryHoldMs"),
-          value: number("Value."),
+          name: text("Name; the rulebook says what it does.", "recoveryHoldMs"),
+          value: number("Value.", 60_000),
           unit: oneOf(
             units,
             "Its unit. share is of one; times is a multiple of what is usual; cadences are of the component that is judged.",
@@ -118,8 +123,8 @@ export const thresholdsResponse = named(
         object("Stall threshold of one stream.", {
           venue: venueId,
           component: text("ws:<name>.", "ws:trades"),
-          afterMs: integer("Silence beyond this is a stall.", 1),
-          typicalPerMinute: number("Usual data frames a minute."),
+          afterMs: integer("Silence beyond this is a stall.", 30_000, 1),
+          typicalPerMinute: number("Usual data frames a minute.", 240),
           rateBasis: oneOf(
             ["documented", "probed", "estimate"],
             "Where that number comes from.",
@@ -128,12 +133,12 @@ export const thresholdsResponse = named(
             object(
               "The measured quiet periods that it was read off; null while it is reckoned from the usual rate.",
               {
-                periods: integer("Periods measured."),
+                periods: integer("Periods measured.", 120_960),
                 from: day("First day."),
                 to: day("Last day."),
-                p50Ms: integer("Median."),
-                p99Ms: integer("99th percentile."),
-                p999Ms: integer("99.9th percentile."),
+                p50Ms: integer("Median.", 180),
+                p99Ms: integer("99th percentile.", 9_200),
+                p999Ms: integer("99.9th percentile.", 14_800),
               },
             ),
           ),
@@ -149,7 +154,7 @@ export const healthResponse = named(
     status: oneOf(["ok"], "Always ok: a program that is not does not answer."),
     service: oneOf(services, "The program."),
     version: text("Its build.", "0.4.0"),
-    uptimeSeconds: integer("Since it started."),
+    uptimeSeconds: integer("Since it started.", 86_400),
     time: instant("Its clock."),
     generatedAt: instant("The same."),
   }),
@@ -162,7 +167,7 @@ export const problem = named(
     object("An error, by RFC 9457.", {
       type: text("about:blank: the status says it all.", "about:blank"),
       title: text("The status in words.", "Bad Request"),
-      status: integer("The HTTP status.", 400),
+      status: integer("The HTTP status.", 400, 400),
       detail: text(
         "What was wrong and what to do.",
         "A parameter is not usable: days.",
@@ -190,8 +195,15 @@ export const openapiResponse: Schema = {
   properties: {
     openapi: text("The version of OpenAPI.", "3.1.0"),
     "x-generatedAt": instant(
-      "Since when this program has described itself so; OpenAPI allows no property of ours without x-.",
+      "When this program made it. It is this document's generatedAt: OpenAPI allows no property of ours without x-.",
     ),
+    info: partOfOpenapi("What this API is."),
+    paths: partOfOpenapi("What may be asked, and what it answers."),
+    components: partOfOpenapi("What is referred to."),
   },
   required: ["openapi", "x-generatedAt", "info", "paths", "components"],
 };
+
+function partOfOpenapi(description: string): Schema {
+  return { type: "object", description, examples: [{}] };
+}

@@ -73,25 +73,45 @@ export function list<Item extends Schema>(
   return { type: "array", description, items };
 }
 
+/** What makes the nth item of a list's example of the usual one; not published, as JSON leaves out what has a symbol for a name. */
+export const nthItem = Symbol("nth item of the example");
+
+/**
+ * A list of always so many.
+ *
+ * @param nth what the nth item is in the list's example, given the usual one; absent, all are the usual one
+ */
+export function exactly<Item extends Schema>(
+  count: number,
+  description: string,
+  items: Item,
+  nth?: (at: number, usual: TypeOf<Item>) => TypeOf<Item>,
+): Schema<TypeOf<Item>[]> {
+  return {
+    ...list(description, items),
+    minItems: count,
+    maxItems: count,
+    ...(nth && { [nthItem]: nth }),
+  };
+}
+
 /** How often each of some words occurs; those that do not are left out. */
 export function counts<Word extends string>(
   words: readonly Word[],
   description: string,
+  example: Partial<Record<Word, number>>,
 ): Schema<Partial<Record<Word, number>>> {
   return {
     type: "object",
     description,
+    examples: [example],
     propertyNames: { enum: [...words] },
     additionalProperties: { type: "integer", minimum: 1 },
   };
 }
 
-export function text(description: string, example?: string): Schema<string> {
-  return {
-    type: "string",
-    description,
-    ...(example !== undefined && { examples: [example] }),
-  };
+export function text(description: string, example: string): Schema<string> {
+  return { type: "string", description, examples: [example] };
 }
 
 export function oneOf<Word extends string>(
@@ -101,44 +121,57 @@ export function oneOf<Word extends string>(
   return { type: "string", enum: [...words], description };
 }
 
-export function instant(description: string): Schema<string> {
+export function instant(
+  description: string,
+  example = "2026-01-31T12:00:00.000Z",
+): Schema<string> {
   return {
     type: "string",
     format: "date-time",
     description,
-    examples: ["2026-01-31T12:00:00.000Z"],
+    examples: [example],
   };
 }
 
-export function day(description: string): Schema<string> {
-  return {
-    type: "string",
-    format: "date",
-    description,
-    examples: ["2026-01-31"],
-  };
+export function day(
+  description: string,
+  example = "2026-01-31",
+): Schema<string> {
+  return { type: "string", format: "date", description, examples: [example] };
 }
 
-export function integer(description: string, minimum = 0): Schema<number> {
-  return { type: "integer", minimum, description };
+export function integer(
+  description: string,
+  example: number,
+  minimum = 0,
+): Schema<number> {
+  return { type: "integer", minimum, description, examples: [example] };
 }
 
-export function number(description: string): Schema<number> {
-  return { type: "number", minimum: 0, description };
+export function number(description: string, example: number): Schema<number> {
+  return { type: "number", minimum: 0, description, examples: [example] };
 }
 
-export function percent(description: string): Schema<number> {
+export function percent(description: string, example: number): Schema<number> {
   return {
     type: "number",
     minimum: 0,
     maximum: 100,
     description,
-    examples: [99.987],
+    examples: [example],
   };
 }
 
-export function flag(description: string): Schema<boolean> {
-  return { type: "boolean", description };
+export function flag(description: string, example: boolean): Schema<boolean> {
+  return { type: "boolean", description, examples: [example] };
+}
+
+/** The same, with another example in this place. */
+export function shownAs<Described extends Schema>(
+  schema: Described,
+  example: TypeOf<Described>,
+): Described {
+  return { ...schema, examples: [example] };
 }
 
 /** What nobody measures or reads yet. */
@@ -162,19 +195,23 @@ export const generatedAt = instant(
 
 export const state = named(
   "State",
-  oneOf(
-    ["operational", "degraded", "outage", "unknown"],
-    "As a quorum of the reporting regions confirms it; unknown when there is no evidence.",
+  shownAs(
+    oneOf(
+      ["operational", "degraded", "outage", "unknown"],
+      "As a quorum of the reporting regions confirms it; unknown when there is no evidence.",
+    ),
+    "outage",
   ),
 );
 
 export const since = instant(
   "The tick that confirmed this state. While the engine is silent or catches up: since when it has been unknown to readers.",
+  "2026-01-31T11:41:20.000Z",
 );
 
 export const severity = named(
   "Severity",
-  oneOf(["degraded", "outage"], "How bad an incident is."),
+  shownAs(oneOf(["degraded", "outage"], "How bad an incident is."), "outage"),
 );
 
 /** Names of things, with an example each. */

@@ -8,6 +8,7 @@ import {
 } from "./incident.js";
 import { reliabilityVenue } from "./reliability.js";
 import {
+  exactly,
   flag,
   generatedAt,
   instant,
@@ -25,12 +26,13 @@ import {
   regionId,
   regionName,
   severity,
+  shownAs,
   since,
   slug,
   state,
   text,
 } from "./shapes.js";
-import { uptimeDay, venueHead } from "./status.js";
+import { ninetyDays, venueHead } from "./status.js";
 
 const weekdays = [
   "monday",
@@ -47,24 +49,26 @@ const latencyPoint = object(
   {
     at: instant("Start of the bucket."),
     p50Ms: orNull(
-      integer("Median of the good REST samples; null when there was none."),
+      integer("Median of the good REST samples; null when there was none.", 84),
     ),
-    p95Ms: orNull(integer("Their 95th percentile.")),
-    samples: integer("How many there were."),
+    p95Ms: orNull(integer("Their 95th percentile.", 210)),
+    samples: integer("How many there were.", 12),
   },
 );
+
+const startedAt = "2026-01-31T11:41:06.000Z";
 
 const measuredComponent = {
   component,
   name: text("The part after the colon.", "ticker"),
   label: componentLabel,
   target,
-  cadenceMs: integer("How often it is measured from each region.", 1),
+  cadenceMs: integer("How often it is measured from each region.", 5_000, 1),
   state: { ...state, description: "By quorum over all regions." },
   since,
   regionState: { ...state, description: "As the selected region sees it." },
-  samples: integer("Samples of the selected region in the range."),
-  goodPct: orNull(percent("Share of them that were good.")),
+  samples: integer("Samples of the selected region in the range.", 17_280),
+  goodPct: orNull(percent("Share of them that were good.", 98.403)),
 };
 
 const newest = {
@@ -74,19 +78,23 @@ const newest = {
 
 const endpoint = object("One REST endpoint, seen from the selected region.", {
   ...measuredComponent,
-  p50Ms: orNull(integer("Exact median of the good samples in the range.")),
-  p95Ms: orNull(integer("Exact 95th percentile.")),
+  p50Ms: orNull(integer("Exact median of the good samples in the range.", 84)),
+  p95Ms: orNull(integer("Exact 95th percentile.", 210)),
   ...newest,
-  lag: orNull(
-    object(
-      "Distance to the freshest head that our fleet saw from this region; not to the true head.",
-      {
-        blocks: integer("Blocks behind it."),
-        head: integer("This endpoint's newest head."),
-        freshestHead: integer("The freshest one."),
-        at: instant("When this head was seen."),
-      },
+  // of the venue of the examples, no chain is read
+  lag: shownAs(
+    orNull(
+      object(
+        "Distance to the freshest head that our fleet saw from this region; not to the true head.",
+        {
+          blocks: integer("Blocks behind it.", 2),
+          head: integer("This endpoint's newest head.", 21_500_000),
+          freshestHead: integer("The freshest one.", 21_500_002),
+          at: instant("When this head was seen."),
+        },
+      ),
     ),
+    null,
   ),
 });
 
@@ -94,19 +102,31 @@ const streamStatus = object(
   "One stream, or ws:conn, seen from the selected region.",
   {
     ...measuredComponent,
+    component: shownAs(component, "ws:trades"),
+    name: shownAs(measuredComponent.name, "trades"),
+    label: shownAs(componentLabel, "Trades"),
+    target: shownAs(target, "wss://ws.kraken.com/v2"),
+    state: shownAs(measuredComponent.state, "operational"),
+    since: shownAs(since, "2026-01-28T07:15:44.000Z"),
+    regionState: shownAs(measuredComponent.regionState, "operational"),
+    goodPct: shownAs(measuredComponent.goodPct, 100),
     messagesPerMinute: orNull(
-      number("Data frames, mean over the measured slots; null on ws:conn."),
+      number(
+        "Data frames, mean over the measured slots; null on ws:conn.",
+        236.5,
+      ),
     ),
-    longestQuietMs: orNull(integer("The longest silence in the range.")),
+    longestQuietMs: orNull(integer("The longest silence in the range.", 4_100)),
     eventAgeMs: orNull(
       integer(
         "Age of the newest event by the venue's own clock, which may be ahead of ours.",
-        // a clock that is ahead by more than a year is none
+        120, // a clock that is ahead by more than a year is none
         -31_536_000_000,
       ),
     ),
-    stallAfterMs: orNull(integer("Silence beyond this is a stall.", 1)),
-    ...newest,
+    stallAfterMs: orNull(integer("Silence beyond this is a stall.", 30_000, 1)),
+    newestAt: newest.newestAt,
+    newestFault: shownAs(newest.newestFault, null),
   },
 );
 
@@ -115,20 +135,24 @@ const regionComparison = object(
   {
     region: regionId,
     name: regionName,
-    reporting: flag("Whether it reports this venue now."),
+    reporting: flag("Whether it reports this venue now.", true),
     impaired: flag(
       "Whether it has trouble of its own, and so no vote; /v1/regions says more.",
+      false,
     ),
     state: {
       ...state,
       description: "What this region alone sees; it decides nothing.",
     },
-    samples: integer("Samples in the range."),
-    goodPct: orNull(percent("Share of them that were good.")),
+    samples: integer("Samples in the range.", 51_840),
+    goodPct: orNull(percent("Share of them that were good.", 98.403)),
     p50Ms: orNull(
-      integer("Median over endpoints and hours of the hour's exact median."),
+      integer(
+        "Median over endpoints and hours of the hour's exact median.",
+        84,
+      ),
     ),
-    p95Ms: orNull(integer("The same of the 95th percentiles.")),
+    p95Ms: orNull(integer("The same of the 95th percentiles.", 210)),
     newestAt: orNull(instant("Slot of the newest sample.")),
   },
 );
@@ -138,35 +162,36 @@ const incidentPattern = object(
   {
     component,
     severity: { ...severity, description: "The worst that they reached." },
-    count: integer("How many incidents.", 1),
-    days: integer("Days on which one or more of them started.", 1),
-    totalSeconds: integer("Their length together, open ones until now."),
-    newestAt: instant("Start of the newest."),
-    byHour: {
-      ...list("How many started in each hour of the day.", integer("Count.")),
-      minItems: 24,
-      maxItems: 24,
-    },
-    byWeekday: {
-      ...list(
-        "How many started on each day of the week, Monday first.",
-        integer("Count."),
-      ),
-      minItems: 7,
-      maxItems: 7,
-    },
+    count: integer("How many incidents.", 3, 1),
+    days: integer("Days on which one or more of them started.", 3, 1),
+    totalSeconds: integer("Their length together, open ones until now.", 3_402),
+    newestAt: instant("Start of the newest.", startedAt),
+    byHour: exactly(
+      24,
+      "How many started in each hour of the day.",
+      integer("Count.", 3),
+      (at, count) => (at === 11 ? count : 0),
+    ),
+    byWeekday: exactly(
+      7,
+      "How many started on each day of the week, Monday first.",
+      integer("Count.", 3),
+      (at, count) => (at === 5 ? count : 0),
+    ),
     recurring: list(
       "Times at which it keeps happening, by days so that a bad afternoon counts once: an hour of a weekday, or an hour of any day, with three days or more and at least half of all; or a weekday with four or more and at least three quarters. Chance alone looks like this in one pattern of thirty at the most.",
       object("One such time.", {
         every: oneOf(["week", "day"], "How often it comes round."),
-        weekday: orNull(oneOf(weekdays, "Null when it is any day.")),
+        weekday: orNull(
+          shownAs(oneOf(weekdays, "Null when it is any day."), "saturday"),
+        ),
         hour: orNull({
-          ...integer("Hour of the day; null when it is any."),
+          ...integer("Hour of the day; null when it is any.", 11),
           maximum: 23,
         }),
-        incidents: integer("Incidents that started then.", 1),
-        days: integer("Days on which they did.", 1),
-        ofDays: integer("Days with any incident of this pattern.", 1),
+        incidents: integer("Incidents that started then.", 3, 1),
+        days: integer("Days on which they did.", 3, 1),
+        ofDays: integer("Days with any incident of this pattern.", 3, 1),
       }),
     ),
     incidents: list(
@@ -177,7 +202,7 @@ const incidentPattern = object(
           "Where it is: /v1/incidents/{slug}.",
           "/v1/incidents/kraken-2026-01-31-rest-outage",
         ),
-        startedAt: instant("When it started."),
+        startedAt: instant("When it started.", startedAt),
       }),
     ),
   },
@@ -190,16 +215,12 @@ export const exchangeResponse = named(
     exchange: object("The venue.", venueHead),
     state,
     since,
-    uptimePct90d: orNull(percent("All regions combined.")),
-    typicalMs: orNull(integer("As on the board.")),
-    days: {
-      ...list("The ninety days, oldest first.", uptimeDay),
-      minItems: 90,
-      maxItems: 90,
-    },
+    uptimePct90d: orNull(percent("All regions combined.", 99.986)),
+    typicalMs: orNull(integer("As on the board.", 84)),
+    days: ninetyDays,
     latency: object("REST latency seen from the selected region.", {
       range: oneOf(["24h", "7d"], "The window."),
-      bucketMs: integer("Width of a bucket.", 1),
+      bucketMs: integer("Width of a bucket.", 60_000, 1),
       points: list(
         "Every bucket of the range, oldest first.",
         named("LatencyPoint", latencyPoint),
@@ -231,7 +252,7 @@ export const exchangeResponse = named(
     official: object("The venue's own channel.", {
       source: officialSource,
       page: officialPage,
-      observed: flag("Whether it could be read in the window."),
+      observed: flag("Whether it could be read in the window.", false),
       incidents: {
         ...list("None is read yet.", nothing("None.")),
         maxItems: 0,

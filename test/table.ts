@@ -1,0 +1,64 @@
+/** What the description of the API says of a table for spreadsheets, read as a stranger reads it, and real ones held against it. */
+import type { OpenAPIObject, ResponseObject } from "openapi3-ts/oas31";
+import { headerOf, parseCsv } from "./csv.js";
+
+export interface Column {
+  name: string;
+  /** What a field is: `integer`, `instant`, words with `or` between. */
+  kind: string;
+  mayBeEmpty: boolean;
+}
+
+/** The columns of a path's table in order; none where it has no table. */
+export function describedColumns(
+  document: OpenAPIObject,
+  template: string,
+): Column[] {
+  const ok = document.paths![template]?.get?.responses?.["200"] as
+    ResponseObject | undefined;
+  const description = ok?.content?.["text/csv"]?.schema?.description ?? "";
+  const lines = description.matchAll(/^\| (\w+) \| ([^|]+?)(, or empty)? \|/gm);
+  return [...lines]
+    .map(([, name, kind, empty]) => ({
+      name: name!,
+      kind: kind!,
+      mayBeEmpty: empty !== undefined,
+    }))
+    .slice(1);
+}
+
+/**
+ * @returns the rows, by the header's names
+ * @throws Error where a column is another than described, or a field no such thing
+ */
+export function describedTable(
+  columns: Column[],
+  text: string,
+): Record<string, string>[] {
+  const expected = columns.map(({ name }) => name).join();
+  const got = headerOf(text).join();
+  if (got !== expected)
+    throw new Error(`expected the columns ${expected}; got ${got}`);
+  const rows = parseCsv(text);
+  for (const [nth, row] of rows.entries())
+    for (const column of columns)
+      if (!fits(column, row[column.name]!))
+        throw new Error(
+          `row ${nth + 1}, ${column.name}: expected ${column.kind}${column.mayBeEmpty ? ", or empty" : ""}; got ${JSON.stringify(row[column.name])}`,
+        );
+  return rows;
+}
+
+function fits({ kind, mayBeEmpty }: Column, field: string): boolean {
+  if (field === "") return mayBeEmpty;
+  const form = forms[kind];
+  return form ? form.test(field) : kind.split(" or ").includes(field);
+}
+
+const forms: Record<string, RegExp> = {
+  text: /./s,
+  integer: /^-?\d+$/,
+  number: /^-?\d+(\.\d+)?$/,
+  instant: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  day: /^\d{4}-\d\d-\d\d$/,
+};
