@@ -193,9 +193,9 @@ void t.test("the fields of the contract", async (t) => {
     const { schemas } = document.components!;
     visit(schemas, "components");
     for (const [path, { get }] of Object.entries(document.paths!))
-      visit(get!.responses, path);
-    // OpenAPI itself describes what stands in a description
-    t.strictSame(loose, ["/openapi.json.200.content.application/json.schema"]);
+      // OpenAPI itself describes what stands in a description
+      if (path !== "/openapi.json") visit(get!.responses, path);
+    t.strictSame(loose, []);
     t.end();
 
     function visit(value: unknown, place: string): void {
