@@ -41,7 +41,7 @@ begin
     from pg_class c
     where c.relnamespace = 'venuewatch'::regnamespace
       and c.relname in (
-        'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
+        'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day', 'usual_hour',
         'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader',
         'typical_latency', 'impairment', 'alert_event', 'rules_in_force'
       )
@@ -71,7 +71,7 @@ grant select on migration to vw_core, vw_web;
 
 -- Table by table, so that what holds secrets is never readable by being forgotten here.
 grant select on
-  sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
+  sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day, usual_hour,
   probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
   alert_event, rules_in_force
 to vw_web, vw_analyst;
