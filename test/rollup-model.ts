@@ -112,6 +112,42 @@ export function rollUp(
   };
 }
 
+/**
+ * How often an hour's percentile was so many whole milliseconds, in each five days that are over.
+ *
+ * @param venueOfRest venue of a REST component
+ * @param now five days that end later are left out
+ */
+export function usualHours(
+  hours: readonly {
+    hour: Date;
+    component_id: number;
+    p50_us: number | null;
+    p95_us: number | null;
+  }[],
+  venueOfRest: ReadonlyMap<number, number>,
+  now: Date,
+) {
+  // a Monday: TimescaleDB counts days from it
+  const firstDay = Date.UTC(2000, 0, 3);
+  const percentiles = hours.flatMap((row) => {
+    const bucket = floor(new Date(+row.hour - firstDay), 5 * dayMs) + firstDay;
+    const venue_id = venueOfRest.get(row.component_id);
+    const over = bucket + 5 * dayMs <= +now;
+    if (row.p50_us === null || venue_id === undefined || !over) return [];
+    return [true, false].map((is_p50) => ({
+      bucket: new Date(bucket),
+      venue_id,
+      is_p50,
+      ms: roundHalfEven((is_p50 ? row.p50_us! : row.p95_us!) / 1000),
+    }));
+  });
+  return groups(percentiles, (row) => JSON.stringify(row)).map((rows) => ({
+    ...rows[0]!,
+    hours: rows.length,
+  }));
+}
+
 function bySeries(samples: readonly RawSample[], widthMs: number) {
   const buckets = groups(
     samples,
@@ -149,7 +185,7 @@ function percentile(sorted: number[], share: number): number | null {
   return roundHalfEven(below + (place - Math.floor(place)) * (above - below));
 }
 
-function roundHalfEven(value: number): number {
+export function roundHalfEven(value: number): number {
   const whole = Math.floor(value);
   if (value - whole !== 0.5) return Math.round(value);
   return whole % 2 === 0 ? whole : whole + 1;

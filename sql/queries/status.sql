@@ -10,7 +10,7 @@ rows as materialized (
 open_incidents as materialized (
   select i.venue_id, i.category, count(*)::int as n
   from api.incident i
-  where i.status = 'open'
+  where i.closed_at is null
   group by i.venue_id, i.category
 ),
 days as materialized (
@@ -142,8 +142,8 @@ categories as (
 ),
 recent as (
   select coalesce(json_agg(i.body order by i.started_at desc, i.incident_id desc), '[]') as incidents
-  from api.incident i, snapshot s
-  where (i.status = 'open' or i.closed_at > s.generated_at - interval '1 day')
+  from api.incident i
+  where (i.closed_at is null or i.closed_at > (select s.generated_at - interval '1 day' from snapshot s))
     and i.venue_id in (select venue_id from rows)
 )
 select

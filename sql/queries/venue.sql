@@ -241,7 +241,7 @@ days as (
     api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes)
     order by d.day
   ) as days
-  from api.days(90, (select venue_id from chosen)) d
+  from api.days(90, array(select venue_id from chosen)) d
 ),
 recent as (
   select coalesce(json_agg(r.body order by r.started_at desc, r.incident_id desc), '[]') as incidents

@@ -1,4 +1,4 @@
--- What reliability over ninety days is read from, and what incidents are found by.
+-- What reliability over ninety days is read from, and how incidents are found.
 
 -- How often an hour's percentile was so many whole milliseconds, by venue: of all REST endpoints and regions, and of the
 -- median and the 95th percentile beside each other (`is_p50`). Counts add up over buckets and venues where percentiles do
@@ -17,7 +17,8 @@ select
   time_bucket('5 days', hour) as bucket,
   venue_id,
   is_p50,
-  round(case when is_p50 then p50_us else p95_us end / 1000.0)::int as ms,
+  -- as api.whole_ms rounds, which rounds those at the edges of a window
+  round(case when is_p50 then p50_us else p95_us end / 1000::double precision)::int as ms,
   count(*)::int as hours
 from sample_hour
 join component using (component_id)
@@ -37,3 +38,6 @@ alter table incident enable trigger refuse_rewriting;
 
 alter table incident add constraint incident_started_at_whole_ms
   check (date_trunc('milliseconds', started_at at time zone 'UTC') = started_at at time zone 'UTC');
+
+-- the board lists those that closed within a day
+create index incident_closed on incident (closed_at) where closed_at is not null and retracted_at is null;

@@ -1,6 +1,6 @@
 -- What was each UTC day of each venue like? Every venue has every day of the window; a day that nobody measured has
--- nulls, not zeroes. `only_venue` null: all venues.
-create function api.days(window_days integer, only_venue smallint default null)
+-- nulls, not zeroes. `venue_ids` null: all venues.
+create function api.days(window_days integer, venue_ids smallint[] default null)
 returns table (
   venue_id         smallint,
   day              date,
@@ -18,13 +18,13 @@ begin atomic
     select d.venue_id, (d.day at time zone 'UTC')::date as day, d.measured_minutes, d.down_minutes, d.degraded_minutes
     from venue_day d, api.clock k
     where d.day > ((k.today - window_days)::timestamp at time zone 'UTC')
-      and (only_venue is null or d.venue_id = only_venue)
+      and (venue_ids is null or d.venue_id = any (venue_ids))
   )
   select v.venue_id, c.day, m.measured_minutes, m.down_minutes, m.degraded_minutes
   from venue v
   cross join days c
   left join measured m on m.venue_id = v.venue_id and m.day = c.day
-  where v.published and (only_venue is null or v.venue_id = only_venue);
+  where v.published and (venue_ids is null or v.venue_id = any (venue_ids));
 end;
 
 -- The REST components of a venue; null: of all.
@@ -155,8 +155,9 @@ begin atomic
   group by r.venue_id;
 end;
 
--- How many incidents started in the days of a window, and how long did they last? By venue, and in the row without one of
--- all of them. No row for a venue without any.
+-- How many incidents started in the days of a window, and how long did they last? The mean is of closed ones, since of an open one
+-- nobody knows its length; the longest counts an open one for what it has lasted, or a venue three days into an outage would
+-- show some minute. By venue, and in the row without one of all of them. No row for a venue without any.
 create function api.incident_counts(window_days integer, venue_ids smallint[])
 returns table (
   venue_id        smallint,
@@ -174,7 +175,7 @@ begin atomic
     count(*) filter (where i.peak_severity = 'outage'),
     count(*) filter (where i.closed_at is null),
     avg(extract(epoch from i.closed_at - i.started_at))::int,
-    max(extract(epoch from i.closed_at - i.started_at))::int
+    max(extract(epoch from coalesce(i.closed_at, k.generated_at) - i.started_at))::int
   from incident i
   join component c using (component_id)
   cross join api.clock k
@@ -186,8 +187,8 @@ begin atomic
 end;
 
 -- How reliable was each of these venues over a window, and, in the row without a venue, all of them together? One
--- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears. The row of
--- all is there for no venue too.
+-- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears, and null in the
+-- row of all, which is there for no venue too.
 create function api.reliability(window_days integer, venue_ids smallint[])
 returns table (
   venue_id       smallint,
@@ -207,8 +208,7 @@ begin atomic
       coalesce(sum(d.measured_minutes), 0) as measured_minutes,
       coalesce(sum(d.down_minutes), 0) as down_minutes,
       coalesce(sum(d.degraded_minutes), 0) as degraded_minutes
-    from api.days(window_days) d
-    where d.venue_id = any (venue_ids)
+    from api.days(window_days, venue_ids) d
     group by grouping sets ((d.venue_id), ())
   )
   select
@@ -218,7 +218,7 @@ begin atomic
     h.p50_ms,
     h.p95_ms,
     coalesce(i.incidents, 0),
-    json_build_object(
+    case when u.venue_id is not null then json_build_object(
       'id', v.venue,
       'name', v.name,
       'category', v.category,
@@ -235,10 +235,10 @@ begin atomic
       'openIncidents', coalesce(i.open_incidents, 0),
       'meanIncidentSeconds', i.mean_seconds,
       'longestIncidentSeconds', i.longest_seconds
-    )
+    ) end
   from uptime u
   left join venue v using (venue_id)
-  -- no venue is 0, so that the row of all finds its own
-  left join api.typical_hours(window_days, venue_ids) h on coalesce(h.venue_id, 0) = coalesce(u.venue_id, 0)
-  left join api.incident_counts(window_days, venue_ids) i on coalesce(i.venue_id, 0) = coalesce(u.venue_id, 0);
+  -- the row of all finds its own
+  left join api.typical_hours(window_days, venue_ids) h on h.venue_id is not distinct from u.venue_id
+  left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from u.venue_id;
 end;

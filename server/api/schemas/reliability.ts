@@ -54,7 +54,11 @@ export const reliabilityVenue = named(
       meanIncidentSeconds: orNull(
         integer("Mean length of the closed ones; null when there is none."),
       ),
-      longestIncidentSeconds: orNull(integer("The longest closed one.")),
+      longestIncidentSeconds: orNull(
+        integer(
+          "The longest one; of one that is still open, until generatedAt.",
+        ),
+      ),
     },
   ),
 );
