@@ -41,9 +41,9 @@ begin
     from pg_class c
     where c.relnamespace = 'venuewatch'::regnamespace
       and c.relname in (
-        'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day', 'usual_hour',
-        'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader',
-        'typical_latency', 'impairment', 'alert_event', 'rules_in_force'
+        'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
+        'venue_latency_day', 'usual_hour', 'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state',
+        'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force'
       )
       and c.relowner <> 'vw_core'::regrole
     -- a roll-up reads with the rights of its owner, so what it stands on comes first
@@ -71,8 +71,8 @@ grant select on migration to vw_core, vw_web;
 
 -- Table by table, so that what holds secrets is never readable by being forgotten here.
 grant select on
-  sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day, usual_hour,
-  probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
+  sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
+  venue_latency_day, usual_hour, probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
   alert_event, rules_in_force
 to vw_web, vw_analyst;
 grant select on all tables in schema api to vw_core, vw_web, vw_analyst;

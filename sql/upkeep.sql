@@ -108,8 +108,10 @@ begin
   call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh('venue_day', day_start, day_end);
   call upkeep.refresh('latency_day', day_start, day_end);
-  -- From the beginning, since a reader takes what is before the newest bucket for complete, and a migration makes it empty. Only
-  -- buckets that are over: of one that runs, every refresh would write all its rows anew, and reading its hours is quicker.
+  -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed over.
+  call upkeep.refresh('venue_latency_day', null, day_end);
+  -- Of this one only buckets that are over: of one that runs every refresh would write all its rows anew, and its hours are read
+  -- quickly. A reader takes whatever is before its newest bucket for complete.
   call upkeep.refresh('usual_hour', null, time_bucket('5 days', to_at));
 end;
 $$;

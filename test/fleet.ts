@@ -64,6 +64,7 @@ const rollups = [
   "venue_minute",
   "venue_day",
   "latency_day",
+  "venue_latency_day",
 ];
 
 /** Rolls up these days, each level on the one below it. */

@@ -2,7 +2,12 @@ import t, { type Test } from "tap";
 import { type Pool, sql } from "../server/db.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
-import { type RawSample, rollUp, usualHours } from "./rollup-model.js";
+import {
+  type Component,
+  type RawSample,
+  rollUp,
+  usualHours,
+} from "./rollup-model.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -14,6 +19,7 @@ const rollups = [
   "venue_minute",
   "venue_day",
   "latency_day",
+  "venue_latency_day",
 ];
 /** Of these only buckets that are over, five days each. */
 const usual = "usual_hour";
@@ -114,6 +120,7 @@ void t.test("what is kept, and for how long", async (t) => {
       venue_minute: 2,
       venue_day: 3,
       latency_day: 3,
+      venue_latency_day: 3,
     },
     "minutes for a hundred days; hours and days for ever",
   );
@@ -224,18 +231,13 @@ async function heldBy(pool: Pool) {
 }
 
 async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
-  const components = await pool.query<{
-    component_id: number;
-    venue_id: number;
-    kind: string;
-  }>(sql`select component_id, venue_id, kind from component`);
-  const venuesOf = (some: typeof components) =>
-    new Map(some.map(({ component_id, venue_id }) => [component_id, venue_id]));
-  const rest = components.filter(({ kind }) => kind === "rest");
-  const levels = rollUp(samples, venuesOf(components));
+  const components = await pool.query<Component>(
+    sql`select component_id, venue_id, kind from component`,
+  );
+  const levels = rollUp(samples, components);
   const expected: Record<string, object[]> = {
     ...levels,
-    [usual]: usualHours(levels.sample_hour, venuesOf(rest), now),
+    [usual]: usualHours(levels.sample_hour, components, now),
   };
   const held = await heldBy(pool);
   const texts = (rows: object[]) =>

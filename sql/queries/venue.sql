@@ -284,7 +284,7 @@ select
     )
     from points p, endpoints e, streams s, compared g, days d, recent i,
       api.reliability(90, array(select venue_id from chosen)) r
-    left join api.typical(7, (select venue_id from chosen)) t using (venue_id)
+    left join api.typical(7, array(select venue_id from chosen)) t using (venue_id)
     where r.venue_id is not null
   )::text as body
 from snapshot w, chosen v

@@ -27,19 +27,11 @@ begin atomic
   where v.published and (venue_ids is null or v.venue_id = any (venue_ids));
 end;
 
--- The REST components of a venue; null: of all.
-create function api.rest_of(only_venue smallint) returns setof integer
-language sql stable
-begin atomic
-  select c.component_id
-  from component c
-  where c.kind = 'rest' and (only_venue is null or c.venue_id = only_venue);
-end;
-
 -- The UptimeDay object, the same wherever it appears.
 create function api.uptime_day(day date, measured_minutes integer, down_minutes integer, degraded_minutes integer)
 returns json
-language sql immutable
+-- as json_build_object is, or it would not be inlined
+language sql stable
 return json_build_object(
   'date', day,
   'uptimePct', api.uptime_pct(measured_minutes, down_minutes),
@@ -48,38 +40,22 @@ return json_build_object(
   'degradedMinutes', degraded_minutes
 );
 
--- How many minutes had which median, over all endpoints and regions of each venue? Medians do not add up, counts do: what is
--- typical of a venue and of a set of them stands on the same counts.
-create function api.latency_counts(window_days integer, only_venue smallint default null)
-returns table (venue_id smallint, p50_ms integer, minutes bigint)
-language sql stable
-begin atomic
-  select c.venue_id, l.p50_ms, sum(l.minutes)::bigint
-  from latency_day l
-  join component c using (component_id)
-  cross join api.clock k
-  -- as an array, so that the index is entered by the component; joined, all components of the days would be read
-  where l.component_id = any (array(select api.rest_of(only_venue)))
-    and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
-  group by c.venue_id, l.p50_ms;
-end;
-
--- How long does each venue's REST usually take? The median of per-minute medians over all its endpoints and regions,
--- whole milliseconds, from counts that add up exactly.
-create function api.typical(window_days integer, only_venue smallint default null)
+-- How long does REST usually take? The median of per-minute medians over all endpoints and regions of a venue, whole milliseconds.
+-- By venue, and in the row without one over the minutes of all of them: medians do not add up, counts do.
+create function api.typical(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, p50_ms integer)
 language sql stable
 begin atomic
-  with counts as materialized (
-    select * from api.latency_counts(window_days, only_venue)
-  ),
-  ranked as (
+  with ranked as (
     select
-      c.venue_id,
-      c.p50_ms,
-      sum(c.minutes) over (partition by c.venue_id order by c.p50_ms) as upto,
-      sum(c.minutes) over (partition by c.venue_id) as total
-    from counts c
+      l.venue_id,
+      l.p50_ms,
+      sum(sum(l.minutes)::int) over (partition by l.venue_id order by l.p50_ms) as upto,
+      sum(sum(l.minutes)::int) over (partition by l.venue_id) as total
+    from venue_latency_day l
+    where l.venue_id = any (venue_ids)
+      and l.day > (select (k.today - window_days)::timestamp at time zone 'UTC' from api.clock k)
+    group by grouping sets ((l.venue_id, l.p50_ms), (l.p50_ms))
   )
   select r.venue_id, min(r.p50_ms) filter (where r.upto * 2 >= r.total)
   from ranked r

@@ -1,4 +1,4 @@
--- What reliability over ninety days is read from, and how incidents are found.
+-- What typical latencies are read from, and how incidents are found.
 
 -- How often an hour's percentile was so many whole milliseconds, by venue: of all REST endpoints and regions, and of the
 -- median and the 95th percentile beside each other (`is_p50`). Counts add up over buckets and venues where percentiles do
@@ -28,6 +28,28 @@ group by 1, 2, 3, 4
 with no data;
 
 create index usual_hour_venue on usual_hour (venue_id, bucket);
+
+-- How often a minute's median was so many whole milliseconds, by UTC day and venue: latency_day of all REST endpoints and regions
+-- together. The board, which reads a week of all venues, has a tenth of the rows to add up.
+create materialized view venue_latency_day
+with (
+  timescaledb.continuous,
+  timescaledb.materialized_only = true,
+  timescaledb.create_group_indexes = false,
+  timescaledb.chunk_interval = '1 year'
+) as
+select
+  time_bucket('1 day', day) as day,
+  venue_id,
+  p50_ms,
+  sum(minutes)::int as minutes
+from latency_day
+join component using (component_id)
+where kind = 'rest'
+group by 1, 2, 3
+with no data;
+
+create index venue_latency_day_venue on venue_latency_day (venue_id, day desc);
 
 -- Slots are whole milliseconds, so cursors made of what is written lose nothing. What came by another way is cut, as it was
 -- always shown.
