@@ -33,7 +33,8 @@ create schema engine;
 create schema api;
 create schema analytics;
 
--- Times as they are written everywhere: UTC, milliseconds, Z.
+-- Times as they are written everywhere: UTC, milliseconds, Z. Stable, as to_char is: were it declared more than what it calls, it
+-- would not be inlined, and take seven times as long.
 create function api.iso(at timestamptz) returns text
-language sql immutable parallel safe
+language sql stable parallel safe
 return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');

@@ -42,8 +42,8 @@ begin
     where c.relnamespace = 'venuewatch'::regnamespace
       and c.relname in (
         'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
-        'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader',
-        'typical_latency', 'impairment', 'alert_event', 'rules_in_force'
+        'venue_latency_day', 'usual_hour', 'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state',
+        'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force'
       )
       and c.relowner <> 'vw_core'::regrole
     -- a roll-up reads with the rights of its owner, so what it stands on comes first
@@ -72,7 +72,7 @@ grant select on migration to vw_core, vw_web;
 -- Table by table, so that what holds secrets is never readable by being forgotten here.
 grant select on
   sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
-  probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
+  venue_latency_day, usual_hour, probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
   alert_event, rules_in_force
 to vw_web, vw_analyst;
 grant select on all tables in schema api to vw_core, vw_web, vw_analyst;

@@ -29,6 +29,7 @@ begin atomic
 end;
 
 -- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
+-- `from_at` null: from the beginning, where nothing drops the source.
 create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
@@ -38,7 +39,7 @@ begin
     -- infinity where there is no source at all: nothing may be refreshed then
     from_at := greatest(from_at, coalesce(upkeep.oldest_source_at(rollup), 'infinity'));
   end if;
-  if from_at < to_at then
+  if from_at is null or from_at < to_at then
     -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
     call refresh_continuous_aggregate(
       format('venuewatch.%I', rollup)::regclass, from_at, to_at, options => '{"buckets_per_batch": 0}'
@@ -107,6 +108,11 @@ begin
   call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh('venue_day', day_start, day_end);
   call upkeep.refresh('latency_day', day_start, day_end);
+  -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed over.
+  call upkeep.refresh('venue_latency_day', null, day_end);
+  -- Of this one only buckets that are over: of one that runs every refresh would write all its rows anew, and its hours are read
+  -- quickly. A reader takes whatever is before its newest bucket for complete.
+  call upkeep.refresh('usual_hour', null, time_bucket('5 days', to_at));
 end;
 $$;
 

@@ -64,6 +64,7 @@ const rollups = [
   "venue_minute",
   "venue_day",
   "latency_day",
+  "venue_latency_day",
 ];
 
 /** Rolls up these days, each level on the one below it. */
@@ -154,7 +155,6 @@ export const outage = {
 export interface PastIncident {
   venue: string;
   component: string;
-  /** As text where a Date is too coarse. */
   startedAt: Date | string;
   /** Null: still open. */
   minutes: number | null;
@@ -212,7 +212,7 @@ export async function manyIncidents(db: Db, count: number): Promise<void> {
         'notCounted', '[]'::jsonb
       ))
     from generate_series(1, ${count}::int) n
-    cross join lateral (select now() - n * interval '1 minute' as at) began
+    cross join lateral (select date_trunc('milliseconds', now()) - n * interval '1 minute' as at) began
     join component c on c.component = 'rest:ticker'
     join venue v on v.venue_id = c.venue_id and v.venue = 'okx'
   `);

@@ -8,6 +8,7 @@ import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
 import { schemaNames, sqlFolder } from "../server/sql-files.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
+import { ago, measured, pastIncident } from "./fleet.js";
 import { until } from "./until.js";
 
 const log = makeLog("test", "warn");
@@ -126,6 +127,62 @@ void t.test("definitions are made anew, whatever they were", async (t) => {
   );
   t.notOk(row!.left, "what this build does not define is gone");
 });
+
+void t.test("a history from before 008", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await measured(pool, { from: ago(120), to: ago(0), venue: "okx" });
+  const daysAgo = (days: number) => ago(days * 86_400);
+  await measured(pool, {
+    ...{ from: daysAgo(20), to: new Date(+daysAgo(20) + 60_000) },
+    ...{ venue: "okx", component: "rest:ticker" },
+  });
+  await pool.query(sql`call upkeep.refresh_all(${daysAgo(21)}, now())`);
+  await pool.script(`
+    alter table incident drop constraint incident_started_at_whole_ms;
+    drop index incident_closed
+  `);
+  const startedAt = ago(60).toISOString();
+  const slug = await pastIncident(pool, {
+    ...{ venue: "okx", component: "rest:ticker", minutes: 1 },
+    startedAt: startedAt.replace("Z", "789Z"),
+  });
+  const usual = await counted(pool);
+  await pool.script(`
+    drop schema api cascade;
+    drop materialized view usual_hour;
+    drop materialized view venue_latency_day;
+    delete from migration where name = '008-typical.sql'
+  `);
+
+  await migrate(pool, registry, log);
+  const [incident] = await pool.query<{ at: Date; left: number }>(sql`
+    select started_at as at, extract(microseconds from started_at)::int % 1000 as left from incident where slug = ${slug}
+  `);
+  t.strictSame(
+    { ...incident, at: incident!.at.toISOString() },
+    { at: startedAt, left: 0 },
+    "an incident begins when it was always written that it did",
+  );
+  await t.rejects(
+    pool.script("update incident set started_at = started_at - interval '1 s'"),
+    /cannot be changed/,
+    "and history is not rewritten again",
+  );
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  const [days] = usual;
+  t.ok(days!.hours > 0 && days!.minutes > 0);
+  t.strictSame(
+    await counted(pool),
+    usual,
+    "the first refresh counts all of it, not the last days alone",
+  );
+});
+
+async function counted(pool: Pool) {
+  return pool.query<{ hours: number; minutes: number }>(sql`
+    select (select sum(hours) from usual_hour) as hours, (select sum(minutes) from venue_latency_day) as minutes
+  `);
+}
 
 void t.test("a reader that holds what the migration waits for", async (t) => {
   const skip =

@@ -1,5 +1,5 @@
 /** `/v1/reliability`: how venues compare, and how it agrees with their own pages. */
-import t from "tap";
+import t, { type Test } from "tap";
 import { sql, type Pool } from "../server/db.js";
 import { migrate } from "../server/migrate.js";
 import { makeLog } from "../server/log.js";
@@ -8,6 +8,8 @@ import { loadRegistry } from "../server/registry.js";
 import { type Api, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { ago, decide, forget, measured, pastIncident } from "./fleet.js";
+import { randomFrom } from "./random-samples.js";
+import { roundHalfEven } from "./rollup-model.js";
 
 interface Reliability {
   generatedAt: string;
@@ -67,6 +69,209 @@ async function hours(
     where v.venue = ${venue} and c.component = 'rest:ticker' and g.region = 'eu-central'
   `);
 }
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** One sample in each of some hours of these days, by three endpoints of two venues, from two regions. */
+async function sparseHours(pool: Pool, days: number, now: Date) {
+  const random = randomFrom(5);
+  const series = await pool.query<{
+    component_id: number;
+    region_id: number;
+  }>(sql`
+    select c.component_id, g.region_id
+    from component c join venue v using (venue_id) cross join region g
+    where (v.venue, c.component) in (('okx', 'rest:ticker'), ('okx', 'rest:book'), ('kraken', 'rest:time'))
+      and g.region in ('eu-central', 'us-east')
+  `);
+  const firstHour = Math.floor(+now / hourMs) * hourMs;
+  const samples = series.flatMap((of) =>
+    Array.from({ length: (days * 24) / 4 }, (_, i) => ({
+      ...of,
+      ts: new Date(firstHour - (i * 4 + Math.floor(random() * 4)) * hourMs),
+      // halves of milliseconds too, whose rounding must be the same everywhere
+      latency_us: Math.floor(random() * random() * 400) * 500,
+    })),
+  );
+  await insertLatencies(pool, samples);
+}
+
+async function insertLatencies(
+  pool: Pool,
+  samples: {
+    component_id: number;
+    region_id: number;
+    ts: Date;
+    latency_us: number;
+  }[],
+) {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, latency_us)
+    select s.ts, s.component_id, s.region_id, true, s.latency_us
+    from jsonb_to_recordset(${JSON.stringify(samples)}::jsonb)
+      as s (ts timestamptz, component_id int, region_id smallint, latency_us int)
+    on conflict do nothing
+  `);
+}
+
+/** Medians of hours by sorting them, in plain TypeScript: what the answers of a window have to be. */
+async function usualByHand(pool: Pool, days: number) {
+  const hours = await pool.query<{
+    hour: Date;
+    venue: string;
+    p50_us: number;
+    p95_us: number;
+  }>(sql`
+    select h.hour, v.venue, h.p50_us, h.p95_us
+    from sample_hour h join component c using (component_id) join venue v using (venue_id)
+    where c.kind = 'rest' and h.p50_us is not null
+  `);
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const within = hours.filter(
+    ({ hour }) => +hour >= today - (days - 1) * dayMs,
+  );
+  return (venue: string | null) => {
+    const of = within.filter((row) => venue === null || row.venue === venue);
+    const median = (us: number[]) =>
+      us.map((one) => roundHalfEven(one / 1000)).sort((a, b) => a - b)[
+        Math.ceil(us.length / 2) - 1
+      ] ?? null;
+    return {
+      typicalP50Ms: median(of.map(({ p50_us }) => p50_us)),
+      typicalP95Ms: median(of.map(({ p95_us }) => p95_us)),
+    };
+  };
+}
+
+void t.test("typical latencies of every window", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const now = new Date();
+  await sparseHours(pool, 24, now);
+  await pool.query(
+    sql`call upkeep.refresh('sample_hour', now() - interval '30 days', now() + interval '1 hour')`,
+  );
+  const windows = [1, 2, 5, 8, 9, 10, 11, 12, 14, 20, 23, 24, 30, 90];
+
+  async function areThoseByHand(t: Test) {
+    const api = await serve(t, { pool, registry });
+    for (const days of windows) {
+      const byHand = await usualByHand(pool, days);
+      const { fleet, venues } = await compared(api, `?days=${days}`);
+      t.match(fleet, byHand(null), `${days} days, all`);
+      for (const row of venues)
+        t.match(row, byHand(row.id), `${days} days, ${row.id}`);
+    }
+  }
+
+  await t.test("before any five days are kept", async (t) => {
+    t.equal(await keptBuckets(pool), 0, "as after a migration");
+    await areThoseByHand(t);
+  });
+
+  await t.test("with five days kept, and edges in their midst", async (t) => {
+    await pool.query(
+      sql`call upkeep.refresh_all(now() - interval '2 days', now())`,
+    );
+    t.ok(
+      (await keptBuckets(pool)) >= 4,
+      "from the beginning, not from what is refreshed alone",
+    );
+    await areThoseByHand(t);
+  });
+
+  await t.test("after what came late", async (t) => {
+    const [before] = await keptHours(pool);
+    await insertLatencies(
+      pool,
+      await pool.query(sql`
+        select s.component_id, s.region_id, s.ts + interval '1 second' as ts, 1000000 as latency_us
+        from sample s
+        where s.ts between now() - interval '6 days' and now() - interval '12 hours'
+      `),
+    );
+    await pool.query(sql`call upkeep.refresh_late(now())`);
+    await areThoseByHand(t);
+    const [after] = await keptHours(pool);
+    t.same(before!.hours, after!.hours, "no hour is counted twice");
+  });
+
+  await t.test("of what is not watched any more", async (t) => {
+    const before = rowOf(
+      await compared(await serve(t, { pool, registry })),
+      "okx",
+    );
+    await pool.script(
+      "update component set published = false where component = 'rest:book'",
+    );
+    const after = rowOf(
+      await compared(await serve(t, { pool, registry })),
+      "okx",
+    );
+    t.strictSame(after, before, "history keeps its meaning");
+  });
+});
+
+async function keptBuckets(pool: Pool): Promise<number> {
+  const [row] = await pool.query<{ n: number }>(
+    sql`select count(distinct bucket) as n from usual_hour`,
+  );
+  return row!.n;
+}
+
+async function keptHours(pool: Pool): Promise<{ hours: number }[]> {
+  return pool.query(sql`select sum(hours) as hours from usual_hour`);
+}
+
+void t.test("just after midnight", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
+  const at = new Date(midnight + 90_000);
+  await pool.text(
+    `create or replace view api.clock as
+      select
+        true as engine_fresh, at as ticked_at, null::timestamptz as silent_at, at as generated_at,
+        (at at time zone 'UTC')::date as today
+      from (values (timestamptz '${at.toISOString()}')) as k (at)`,
+    [],
+  );
+  const from = new Date(midnight - 20 * 60_000);
+  await measured(pool, { from, to: at });
+  await pool.query(sql`call upkeep.refresh_all(${from}, ${at})`);
+  for (const startedAt of [midnight - 1, midnight, midnight + 10_000])
+    await pastIncident(pool, {
+      ...{ venue: "okx", component: "rest:book", minutes: 1 },
+      startedAt: new Date(startedAt),
+    });
+  const api = await serve(t, { pool, registry });
+  type Table = Record<string, string>[];
+
+  for (const [days, incidents, minutes] of [
+    [1, 2, 2],
+    [2, 3, 22],
+    [90, 3, 22],
+  ] as const) {
+    const path = `/v1/incidents?days=${days}&format=csv`;
+    const { body } = await api.ask<Table>(path);
+    t.equal(body.length, incidents, `${days} days`);
+    const row = rowOf(await compared(api, `?days=${days}`), "okx");
+    t.equal(row.incidents, incidents, "as many as are counted");
+    const { windowFrom, windowTo, windowMeasuredMinutes } = body[0]!;
+    t.equal(
+      windowFrom,
+      new Date(midnight - (days - 1) * dayMs).toISOString(),
+      "from a midnight",
+    );
+    t.equal(windowTo, at.toISOString());
+    t.equal(windowMeasuredMinutes, String(minutes));
+    t.equal(row.measuredMinutes, minutes);
+    const windowMs = Date.parse(windowTo!) - Date.parse(windowFrom!);
+    t.ok(
+      minutes <= Math.ceil(windowMs / 60_000),
+      "minutes that the window has",
+    );
+  }
+});
 
 void t.test("venues compared", async (t) => {
   const { pool } = await migratedDatabase(t);
@@ -214,9 +419,39 @@ void t.test("venues compared", async (t) => {
       outages: 1,
       openIncidents: 1,
       meanIncidentSeconds: 60,
-      longestIncidentSeconds: 60,
     });
     t.equal(rowOf(await compared(api, "?days=2"), "okx").incidents, 3);
+    for (const days of [1, 2, 90]) {
+      const { venues } = await compared(api, `?days=${days}`);
+      const { body } = await api.ask<{ incidents: { venue: string }[] }>(
+        `/v1/incidents?days=${days}`,
+      );
+      for (const { id, incidents } of venues)
+        t.equal(
+          body.incidents.filter(({ venue }) => venue === id).length,
+          incidents,
+          `${days} days of ${id}: what is counted is listed`,
+        );
+    }
+  });
+
+  await t.test("an outage that goes on is the longest", async (t) => {
+    await forget(pool);
+    const startedAt = ago(3 * 86_400);
+    for (const [component, minutes] of [
+      ["rest:book", 1],
+      ["rest:time", 3],
+      ["rest:ticker", null],
+    ] as const)
+      await pastIncident(pool, {
+        ...{ venue: "okx", component, minutes, startedAt },
+      });
+    await decide(pool);
+    const all = await compared(await fresh());
+    const row = rowOf(all, "okx");
+    t.equal(row.meanIncidentSeconds, 120, "of those that are over");
+    const lasted = (Date.parse(all.generatedAt) - +startedAt) / 1000;
+    t.ok(Math.abs(row.longestIncidentSeconds! - lasted) <= 1, "until now");
   });
 
   await t.test(

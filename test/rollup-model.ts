@@ -17,11 +17,20 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Rows by the name of the roll-up. @param venueOf venue of a component */
+export interface Component {
+  component_id: number;
+  venue_id: number;
+  kind: string;
+}
+
+/** Rows by the name of the roll-up. */
 export function rollUp(
   samples: readonly RawSample[],
-  venueOf: ReadonlyMap<number, number>,
+  components: readonly Component[],
 ) {
+  const venueOf = new Map(
+    components.map(({ component_id, venue_id }) => [component_id, venue_id]),
+  );
   const sampleMinute = bySeries(samples, minuteMs).map((bucket) => ({
     minute: bucket.start,
     ...ofSeries(bucket.rows),
@@ -102,6 +111,18 @@ export function rollUp(
     (row) => JSON.stringify(row),
   ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
 
+  const restOf = venueOfRest(components);
+  const venueLatencyDay = groups(
+    latencyDay.flatMap(({ day, component_id, p50_ms, minutes }) => {
+      const venue_id = restOf.get(component_id);
+      return venue_id === undefined ? [] : [{ day, venue_id, p50_ms, minutes }];
+    }),
+    ({ day, venue_id, p50_ms }) => `${+day} ${venue_id} ${p50_ms}`,
+  ).map((rows) => ({
+    ...rows[0]!,
+    minutes: rows.reduce((sum, { minutes }) => sum + minutes, 0),
+  }));
+
   return {
     sample_minute: sampleMinute,
     sample_hour: sampleHour,
@@ -109,7 +130,52 @@ export function rollUp(
     venue_minute: venueMinute,
     venue_day: venueDay,
     latency_day: latencyDay,
+    venue_latency_day: venueLatencyDay,
   };
+}
+
+/**
+ * How often an hour's percentile was so many whole milliseconds, in each five days that are over.
+ *
+ * @param now five days that end later are left out
+ */
+export function usualHours(
+  hours: readonly {
+    hour: Date;
+    component_id: number;
+    p50_us: number | null;
+    p95_us: number | null;
+  }[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const restOf = venueOfRest(components);
+  // a Monday: TimescaleDB counts days from it
+  const firstDay = Date.UTC(2000, 0, 3);
+  const percentiles = hours.flatMap((row) => {
+    const bucket = floor(new Date(+row.hour - firstDay), 5 * dayMs) + firstDay;
+    const venue_id = restOf.get(row.component_id);
+    const over = bucket + 5 * dayMs <= +now;
+    if (row.p50_us === null || venue_id === undefined || !over) return [];
+    return [true, false].map((is_p50) => ({
+      bucket: new Date(bucket),
+      venue_id,
+      is_p50,
+      ms: roundHalfEven((is_p50 ? row.p50_us! : row.p95_us!) / 1000),
+    }));
+  });
+  return groups(percentiles, (row) => JSON.stringify(row)).map((rows) => ({
+    ...rows[0]!,
+    hours: rows.length,
+  }));
+}
+
+function venueOfRest(components: readonly Component[]) {
+  return new Map(
+    components
+      .filter(({ kind }) => kind === "rest")
+      .map(({ component_id, venue_id }) => [component_id, venue_id]),
+  );
 }
 
 function bySeries(samples: readonly RawSample[], widthMs: number) {
@@ -149,7 +215,7 @@ function percentile(sorted: number[], share: number): number | null {
   return roundHalfEven(below + (place - Math.floor(place)) * (above - below));
 }
 
-function roundHalfEven(value: number): number {
+export function roundHalfEven(value: number): number {
   const whole = Math.floor(value);
   if (value - whole !== 0.5) return Math.round(value);
   return whole % 2 === 0 ? whole : whole + 1;

@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../server/db.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
-import { type RawSample, rollUp } from "./rollup-model.js";
+import { type Component, type RawSample, rollUp } from "./rollup-model.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -11,6 +11,7 @@ const dayMs = 24 * hourMs;
 void t.test("roll-ups are what their samples say", async (t) => {
   const { pool } = await migratedDatabase(t);
   const watched = await watchedBy(pool);
+  const ids = watched.map(({ component_id }) => component_id);
   const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
   const minutes = [
     ...Array.from({ length: 6 }, (_, i) => midnight + (i - 3) * minuteMs),
@@ -22,14 +23,14 @@ void t.test("roll-ups are what their samples say", async (t) => {
   ];
   const random = randomFrom(7);
   const samplesOf = (at: number, slots: number) =>
-    samplesWithin(random, new Date(at), slots, watched.components, [1, 2, 3]);
+    samplesWithin(random, new Date(at), slots, ids, [1, 2, 3]);
 
   const samples = minutes.flatMap((at) => samplesOf(at, 7));
   await insertRaw(pool, samples);
   await pool.query(
     sql`call upkeep.refresh_all(${new Date(minutes[0]!)}, ${new Date(minutes.at(-1)!)})`,
   );
-  await agree(t, pool, watched.venueOf, samples, "rolled up");
+  await agree(t, pool, watched, samples, "rolled up");
 
   const late = minutes
     .filter((_, i) => i % 3 === 0)
@@ -40,7 +41,7 @@ void t.test("roll-ups are what their samples say", async (t) => {
   await agree(
     t,
     pool,
-    watched.venueOf,
+    watched,
     [...samples, ...late],
     "corrected by late samples",
   );
@@ -49,6 +50,7 @@ void t.test("roll-ups are what their samples say", async (t) => {
 void t.test("the newest minutes are always right", async (t) => {
   const { pool } = await migratedDatabase(t);
   const watched = await watchedBy(pool);
+  const ids = watched.map(({ component_id }) => component_id);
   const random = randomFrom(11);
   // any instant will do, and this one is the first of an hour, of a day, and of the database
   const start = Math.floor(Date.now() / dayMs) * dayMs;
@@ -56,13 +58,7 @@ void t.test("the newest minutes are always right", async (t) => {
 
   for (let tick = 0; tick < 12; tick++) {
     const atMs = start + tick * 20_000;
-    const of = samplesWithin(
-      random,
-      new Date(atMs),
-      9,
-      watched.components,
-      [1, 2, 3],
-    );
+    const of = samplesWithin(random, new Date(atMs), 9, ids, [1, 2, 3]);
     // what this tick can know, and what came three minutes late
     const known = of.filter(({ ts }) => +ts < atMs + 20_000);
     const behind = known.map((sample) => ({
@@ -76,22 +72,16 @@ void t.test("the newest minutes are always right", async (t) => {
     );
     const { sample_minute, component_minute, venue_minute } = rollUp(
       samples,
-      watched.venueOf,
+      watched,
     );
     await same(t, pool, { sample_minute, component_minute, venue_minute });
   }
 });
 
 async function watchedBy(pool: Pool) {
-  const rows = await pool.query<{ component_id: number; venue_id: number }>(sql`
-    select component_id, venue_id from component where venue_id in (1, 2) order by 1
+  return pool.query<Component>(sql`
+    select component_id, venue_id, kind from component where venue_id in (1, 2) order by 1
   `);
-  return {
-    components: rows.map(({ component_id }) => component_id),
-    venueOf: new Map(
-      rows.map(({ component_id, venue_id }) => [component_id, venue_id]),
-    ),
-  };
 }
 
 function sameSlot(a: RawSample, b: RawSample): boolean {
@@ -105,11 +95,11 @@ function sameSlot(a: RawSample, b: RawSample): boolean {
 async function agree(
   t: Test,
   db: Db,
-  venueOf: ReadonlyMap<number, number>,
+  components: Component[],
   samples: RawSample[],
   how: string,
 ) {
-  const expected = rollUp(samples, venueOf);
+  const expected = rollUp(samples, components);
   t.ok(samples.length > 500, `${samples.length} samples are ${how}`);
   t.ok(expected.venue_day.some(({ down_minutes }) => down_minutes > 0));
   t.ok(expected.venue_day.some(({ degraded_minutes }) => degraded_minutes > 0));

@@ -2,7 +2,12 @@ import t, { type Test } from "tap";
 import { type Pool, sql } from "../server/db.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
-import { type RawSample, rollUp } from "./rollup-model.js";
+import {
+  type Component,
+  type RawSample,
+  rollUp,
+  usualHours,
+} from "./rollup-model.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -14,7 +19,10 @@ const rollups = [
   "venue_minute",
   "venue_day",
   "latency_day",
+  "venue_latency_day",
 ];
+/** Of these only buckets that are over, five days each. */
+const usual = "usual_hour";
 
 void t.test("upkeep of an empty database does no harm", async (t) => {
   const { pool } = await migratedDatabase(t);
@@ -31,7 +39,7 @@ void t.test("upkeep of an empty database does no harm", async (t) => {
     await pool.query(sql`call upkeep.refresh_newest(${now})`);
     await pool.query(sql`call upkeep.refresh_open_buckets(${now})`);
     await pool.query(sql`call upkeep.refresh_late(${now})`);
-    await rolledUp(t, pool, samples);
+    await rolledUp(t, pool, samples, now);
   });
 });
 
@@ -61,7 +69,8 @@ void t.test("roll-ups outlive their samples", async (t) => {
     sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${now})`,
   );
   const before = await heldBy(pool);
-  await rolledUp(t, pool, [...old, ...recent]);
+  t.ok(before[usual]!.length > 0);
+  await rolledUp(t, pool, [...old, ...recent], now);
 
   t.ok((await retain(pool, now)) > 0);
   const [kept] = await pool.query<{ samples: number }>(
@@ -111,9 +120,11 @@ void t.test("what is kept, and for how long", async (t) => {
       venue_minute: 2,
       venue_day: 3,
       latency_day: 3,
+      venue_latency_day: 3,
     },
     "minutes for a hundred days; hours and days for ever",
   );
+  t.ok(daysOf(usual) >= 2, "and how long usual hours took");
 });
 
 void t.test("compression", async (t) => {
@@ -147,7 +158,7 @@ void t.test("compression", async (t) => {
     .map((sample) => ({ ...sample, ts: new Date(+sample.ts + 1) }));
   await insertRaw(pool, late);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
-  await rolledUp(t, pool, [...samples, ...fresh, ...late]);
+  await rolledUp(t, pool, [...samples, ...fresh, ...late], now);
 });
 
 function samplesAround(at: Date, minutes: number): RawSample[] {
@@ -211,7 +222,7 @@ async function retain(pool: Pool, now: Date): Promise<number> {
 
 async function heldBy(pool: Pool) {
   const held: Record<string, object[]> = {};
-  for (const rollup of rollups)
+  for (const rollup of [...rollups, usual])
     held[rollup] = await pool.text<object>(
       `select * from ${rollup} order by ${rollup}`,
       [],
@@ -219,14 +230,15 @@ async function heldBy(pool: Pool) {
   return held;
 }
 
-async function rolledUp(t: Test, pool: Pool, samples: RawSample[]) {
-  const venues = await pool.query<{ component_id: number; venue_id: number }>(
-    sql`select component_id, venue_id from component`,
+async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
+  const components = await pool.query<Component>(
+    sql`select component_id, venue_id, kind from component`,
   );
-  const venueOf = new Map(
-    venues.map(({ component_id, venue_id }) => [component_id, venue_id]),
-  );
-  const expected: Record<string, object[]> = rollUp(samples, venueOf);
+  const levels = rollUp(samples, components);
+  const expected: Record<string, object[]> = {
+    ...levels,
+    [usual]: usualHours(levels.sample_hour, components, now),
+  };
   const held = await heldBy(pool);
   const texts = (rows: object[]) =>
     rows
@@ -234,7 +246,7 @@ async function rolledUp(t: Test, pool: Pool, samples: RawSample[]) {
         JSON.stringify(Object.fromEntries(Object.entries(row).sort())),
       )
       .sort();
-  for (const rollup of rollups)
+  for (const rollup of [...rollups, usual])
     t.strictSame(
       texts(held[rollup]!),
       texts(expected[rollup]!),

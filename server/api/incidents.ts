@@ -24,7 +24,12 @@ export function incidentsParameters(registry: Registry) {
       ["open", "closed", "all"],
       "all",
     ),
-    days: integer("How many days back to look.", 1, 365, 90),
+    days: integer(
+      "Length of the window in UTC days, today included: incidents that started in it.",
+      1,
+      365,
+      90,
+    ),
     limit: integer("Rows a page; a shorter page is the last one.", 1, 200, 50),
     before: instant(
       "Cursor: only incidents that started strictly before this instant.",

@@ -10,7 +10,7 @@ with measured as (
 select
   api.iso(k.generated_at) as "generatedAt",
   $4::int as "windowDays",
-  api.iso(k.generated_at - $4::int * interval '1 day') as "windowFrom",
+  api.iso((k.today - $4::int + 1)::timestamp at time zone 'UTC') as "windowFrom",
   api.iso(k.generated_at) as "windowTo",
   m.days as "windowMeasuredDays",
   m.minutes as "windowMeasuredMinutes",

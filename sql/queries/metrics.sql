@@ -47,7 +47,7 @@ series as (
     (case when i.severity is null then 0 else 1 end)::text
   from component c
   cross join (values (1, 'degraded'::state), (2, 'outage'::state)) as n (place, severity)
-  left join api.incident i on i.component_id = c.component_id and i.severity = n.severity and i.status = 'open'
+  left join api.incident i on i.component_id = c.component_id and i.severity = n.severity and i.closed_at is null
 ),
 family (place, name, help) as (
   values

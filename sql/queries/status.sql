@@ -10,7 +10,7 @@ rows as materialized (
 open_incidents as materialized (
   select i.venue_id, i.category, count(*)::int as n
   from api.incident i
-  where i.status = 'open'
+  where i.closed_at is null
   group by i.venue_id, i.category
 ),
 days as materialized (
@@ -52,30 +52,8 @@ sparklines as (
   left join latency_hours l using (venue_id, hour)
   group by r.venue_id
 ),
--- read once, for each venue and for all of them: it is a third of what this page costs
-latency_counts as materialized (
-  select * from api.latency_counts(7)
-),
-typical as (
-  select r.venue_id, min(r.p50_ms) filter (where r.upto * 2 >= r.total) as p50_ms
-  from (
-    select
-      c.venue_id,
-      c.p50_ms,
-      sum(c.minutes) over (partition by c.venue_id order by c.p50_ms) as upto,
-      sum(c.minutes) over (partition by c.venue_id) as total
-    from latency_counts c
-  ) r
-  group by r.venue_id
-),
-typical_of_all as (
-  select min(r.p50_ms) filter (where r.upto * 2 >= r.total) as p50_ms
-  from (
-    select c.p50_ms, sum(sum(c.minutes)) over (order by c.p50_ms) as upto, sum(sum(c.minutes)) over () as total
-    from latency_counts c
-    where c.venue_id in (select venue_id from rows)
-    group by c.p50_ms
-  ) r
+typical as materialized (
+  select t.* from api.typical(7, array(select venue_id from rows)) t
 ),
 board as (
   select
@@ -142,8 +120,8 @@ categories as (
 ),
 recent as (
   select coalesce(json_agg(i.body order by i.started_at desc, i.incident_id desc), '[]') as incidents
-  from api.incident i, snapshot s
-  where (i.status = 'open' or i.closed_at > s.generated_at - interval '1 day')
+  from api.incident i
+  where (i.closed_at is null or i.closed_at > (select s.generated_at - interval '1 day' from snapshot s))
     and i.venue_id in (select venue_id from rows)
 )
 select
@@ -157,7 +135,7 @@ select
         'probeIntervalMs', $3::int,
         'state', api.worst(b.n, b.known, b.outage, b.bad),
         'uptimePct90d', api.uptime_pct(b.measured, b.down),
-        'medianLatencyMs', (select p50_ms from typical_of_all),
+        'medianLatencyMs', (select t.p50_ms from typical t where t.venue_id is null),
         'activeIncidents', b.active_incidents,
         'categories', c.counts
       ),

@@ -241,7 +241,7 @@ days as (
     api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes)
     order by d.day
   ) as days
-  from api.days(90, (select venue_id from chosen)) d
+  from api.days(90, array(select venue_id from chosen)) d
 ),
 recent as (
   select coalesce(json_agg(r.body order by r.started_at desc, r.incident_id desc), '[]') as incidents
@@ -284,7 +284,7 @@ select
     )
     from points p, endpoints e, streams s, compared g, days d, recent i,
       api.reliability(90, array(select venue_id from chosen)) r
-    left join api.typical(7, (select venue_id from chosen)) t using (venue_id)
+    left join api.typical(7, array(select venue_id from chosen)) t using (venue_id)
     where r.venue_id is not null
   )::text as body
 from snapshot w, chosen v

@@ -4,7 +4,7 @@
 with days as (
   select d.*
   from venue v
-  cross join lateral api.days(90, v.venue_id) d
+  cross join lateral api.days(90, array[v.venue_id]) d
   where v.venue = $1 and v.published
 ),
 measured as (

@@ -1,6 +1,6 @@
 -- What was each UTC day of each venue like? Every venue has every day of the window; a day that nobody measured has
--- nulls, not zeroes. `only_venue` null: all venues.
-create function api.days(window_days integer, only_venue smallint default null)
+-- nulls, not zeroes. `venue_ids` null: all venues.
+create function api.days(window_days integer, venue_ids smallint[] default null)
 returns table (
   venue_id         smallint,
   day              date,
@@ -18,28 +18,20 @@ begin atomic
     select d.venue_id, (d.day at time zone 'UTC')::date as day, d.measured_minutes, d.down_minutes, d.degraded_minutes
     from venue_day d, api.clock k
     where d.day > ((k.today - window_days)::timestamp at time zone 'UTC')
-      and (only_venue is null or d.venue_id = only_venue)
+      and (venue_ids is null or d.venue_id = any (venue_ids))
   )
   select v.venue_id, c.day, m.measured_minutes, m.down_minutes, m.degraded_minutes
   from venue v
   cross join days c
   left join measured m on m.venue_id = v.venue_id and m.day = c.day
-  where v.published and (only_venue is null or v.venue_id = only_venue);
-end;
-
--- The REST components of a venue; null: of all.
-create function api.rest_of(only_venue smallint) returns setof integer
-language sql stable
-begin atomic
-  select c.component_id
-  from component c
-  where c.kind = 'rest' and (only_venue is null or c.venue_id = only_venue);
+  where v.published and (venue_ids is null or v.venue_id = any (venue_ids));
 end;
 
 -- The UptimeDay object, the same wherever it appears.
 create function api.uptime_day(day date, measured_minutes integer, down_minutes integer, degraded_minutes integer)
 returns json
-language sql immutable
+-- as json_build_object is, or it would not be inlined
+language sql stable
 return json_build_object(
   'date', day,
   'uptimePct', api.uptime_pct(measured_minutes, down_minutes),
@@ -48,38 +40,22 @@ return json_build_object(
   'degradedMinutes', degraded_minutes
 );
 
--- How many minutes had which median, over all endpoints and regions of each venue? Medians do not add up, counts do: what is
--- typical of a venue and of a set of them stands on the same counts.
-create function api.latency_counts(window_days integer, only_venue smallint default null)
-returns table (venue_id smallint, p50_ms integer, minutes bigint)
-language sql stable
-begin atomic
-  select c.venue_id, l.p50_ms, sum(l.minutes)::bigint
-  from latency_day l
-  join component c using (component_id)
-  cross join api.clock k
-  -- as an array, so that the index is entered by the component; joined, all components of the days would be read
-  where l.component_id = any (array(select api.rest_of(only_venue)))
-    and l.day > ((k.today - window_days)::timestamp at time zone 'UTC')
-  group by c.venue_id, l.p50_ms;
-end;
-
--- How long does each venue's REST usually take? The median of per-minute medians over all its endpoints and regions,
--- whole milliseconds, from counts that add up exactly.
-create function api.typical(window_days integer, only_venue smallint default null)
+-- How long does REST usually take? The median of per-minute medians over all endpoints and regions of a venue, whole milliseconds.
+-- By venue, and in the row without one over the minutes of all of them: medians do not add up, counts do.
+create function api.typical(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, p50_ms integer)
 language sql stable
 begin atomic
-  with counts as materialized (
-    select * from api.latency_counts(window_days, only_venue)
-  ),
-  ranked as (
+  with ranked as (
     select
-      c.venue_id,
-      c.p50_ms,
-      sum(c.minutes) over (partition by c.venue_id order by c.p50_ms) as upto,
-      sum(c.minutes) over (partition by c.venue_id) as total
-    from counts c
+      l.venue_id,
+      l.p50_ms,
+      sum(sum(l.minutes)::int) over (partition by l.venue_id order by l.p50_ms) as upto,
+      sum(sum(l.minutes)::int) over (partition by l.venue_id) as total
+    from venue_latency_day l
+    where l.venue_id = any (venue_ids)
+      and l.day > (select (k.today - window_days)::timestamp at time zone 'UTC' from api.clock k)
+    group by grouping sets ((l.venue_id, l.p50_ms), (l.p50_ms))
   )
   select r.venue_id, min(r.p50_ms) filter (where r.upto * 2 >= r.total)
   from ranked r
@@ -90,40 +66,62 @@ end;
 -- over some hundreds of samples, where a minute has about twelve. Both of the same hours, so the one is never above the
 -- other. By venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
 --
--- By counting milliseconds instead of sorting hours: 0.4 million of them are read once, and sorted not at all.
+-- By counting milliseconds instead of sorting hours, and from counts that are kept, as far as there are any: ninety days have
+-- 0.4 million hours. The days before the first whole bucket, and those after the newest, are counted anew.
 create function api.typical_hours(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, p50_ms integer, p95_ms integer)
 language sql stable
 begin atomic
-  with hours as (
+  with kept as materialized (
+    select
+      w.from_at,
+      b.kept_from,
+      -- in hours, which are as long in every session's time zone
+      greatest(b.kept_from, (select max(u.bucket) from usual_hour u) + interval '120 hours') as kept_to
+    from (select (k.today - window_days + 1)::timestamp at time zone 'UTC' as from_at from api.clock k) w
+    cross join lateral (
+      select time_bucket('5 days', w.from_at + interval '120 hours' - interval '1 microsecond') as kept_from
+    ) b
+  ),
+  edges as (
+    select k.from_at, k.kept_from as to_at from kept k
+    union all
+    select k.kept_to, 'infinity' from kept k
+  ),
+  hours as (
     select c.venue_id, api.whole_ms(h.p50_us) as p50_ms, api.whole_ms(h.p95_us) as p95_ms
-    from sample_hour h
+    from edges e
+    join sample_hour h on h.hour >= e.from_at and h.hour < e.to_at
     join component c using (component_id)
-    cross join api.clock k
     -- as an array, so that the index is entered by the component; joined, all components of the days would be read
     where h.component_id = any (
         array(select r.component_id from component r where r.kind = 'rest' and r.venue_id = any (venue_ids))
       )
-      and h.hour >= ((k.today - window_days + 1)::timestamp at time zone 'UTC')
       and h.p50_us is not null
   ),
   counts as (
-    select
-      h.venue_id,
-      grouping(h.p50_ms) = 0 as is_p50,
-      coalesce(h.p50_ms, h.p95_ms) as ms,
-      count(*) as hours
+    select u.venue_id, u.is_p50, u.ms, u.hours
+    from usual_hour u
+    where u.venue_id = any (venue_ids) and u.bucket >= (select k.kept_from from kept k)
+    union all
+    select h.venue_id, grouping(h.p50_ms) = 0, coalesce(h.p50_ms, h.p95_ms), count(*)::int
     from hours h
-    group by grouping sets ((h.venue_id, h.p50_ms), (h.venue_id, h.p95_ms), (h.p50_ms), (h.p95_ms))
+    group by grouping sets ((h.venue_id, h.p50_ms), (h.venue_id, h.p95_ms))
+  ),
+  by_venue as (
+    select c.venue_id, c.is_p50, c.ms, sum(c.hours)::int as hours
+    from counts c
+    group by c.venue_id, c.is_p50, c.ms
   ),
   ranked as (
     select
-      c.venue_id,
-      c.is_p50,
-      c.ms,
-      sum(c.hours) over (partition by c.venue_id, c.is_p50 order by c.ms) as upto,
-      sum(c.hours) over (partition by c.venue_id, c.is_p50) as total
-    from counts c
+      v.venue_id,
+      v.is_p50,
+      v.ms,
+      sum(sum(v.hours)::int) over (partition by v.venue_id, v.is_p50 order by v.ms) as upto,
+      sum(sum(v.hours)::int) over (partition by v.venue_id, v.is_p50) as total
+    from by_venue v
+    group by grouping sets ((v.venue_id, v.is_p50, v.ms), (v.is_p50, v.ms))
   )
   select
     r.venue_id,
@@ -133,8 +131,9 @@ begin atomic
   group by r.venue_id;
 end;
 
--- How many incidents started in the days of a window, and how long did they last? By venue, and in the row without one of
--- all of them. No row for a venue without any.
+-- How many incidents started in the days of a window, and how long did they last? The mean is of closed ones, since of an open one
+-- nobody knows its length; the longest counts an open one for what it has lasted, or a venue three days into an outage would
+-- show some minute. By venue, and in the row without one of all of them. No row for a venue without any.
 create function api.incident_counts(window_days integer, venue_ids smallint[])
 returns table (
   venue_id        smallint,
@@ -152,7 +151,7 @@ begin atomic
     count(*) filter (where i.peak_severity = 'outage'),
     count(*) filter (where i.closed_at is null),
     avg(extract(epoch from i.closed_at - i.started_at))::int,
-    max(extract(epoch from i.closed_at - i.started_at))::int
+    max(extract(epoch from coalesce(i.closed_at, k.generated_at) - i.started_at))::int
   from incident i
   join component c using (component_id)
   cross join api.clock k
@@ -164,8 +163,8 @@ begin atomic
 end;
 
 -- How reliable was each of these venues over a window, and, in the row without a venue, all of them together? One
--- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears. The row of
--- all is there for no venue too.
+-- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears, and null in the
+-- row of all, which is there for no venue too.
 create function api.reliability(window_days integer, venue_ids smallint[])
 returns table (
   venue_id       smallint,
@@ -185,8 +184,7 @@ begin atomic
       coalesce(sum(d.measured_minutes), 0) as measured_minutes,
       coalesce(sum(d.down_minutes), 0) as down_minutes,
       coalesce(sum(d.degraded_minutes), 0) as degraded_minutes
-    from api.days(window_days) d
-    where d.venue_id = any (venue_ids)
+    from api.days(window_days, venue_ids) d
     group by grouping sets ((d.venue_id), ())
   )
   select
@@ -196,7 +194,7 @@ begin atomic
     h.p50_ms,
     h.p95_ms,
     coalesce(i.incidents, 0),
-    json_build_object(
+    case when u.venue_id is not null then json_build_object(
       'id', v.venue,
       'name', v.name,
       'category', v.category,
@@ -213,10 +211,10 @@ begin atomic
       'openIncidents', coalesce(i.open_incidents, 0),
       'meanIncidentSeconds', i.mean_seconds,
       'longestIncidentSeconds', i.longest_seconds
-    )
+    ) end
   from uptime u
   left join venue v using (venue_id)
-  -- no venue is 0, so that the row of all finds its own
-  left join api.typical_hours(window_days, venue_ids) h on coalesce(h.venue_id, 0) = coalesce(u.venue_id, 0)
-  left join api.incident_counts(window_days, venue_ids) i on coalesce(i.venue_id, 0) = coalesce(u.venue_id, 0);
+  -- the row of all finds its own
+  left join api.typical_hours(window_days, venue_ids) h on h.venue_id is not distinct from u.venue_id
+  left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from u.venue_id;
 end;

@@ -13,8 +13,7 @@ select
   i.severity,
   i.peak_severity,
   case when i.closed_at is null then 'open' else 'closed' end as status,
-  -- as it is written, so that a cursor made of it loses nothing
-  date_trunc('milliseconds', i.started_at) as started_at,
+  i.started_at,
   i.opened_at,
   i.escalated_at,
   i.last_bad_at,

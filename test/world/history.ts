@@ -54,7 +54,8 @@ export async function makeHistory(
 /** Takes back what a history that was cut off has left: it ended at another instant, and the engine decides none twice. */
 export async function forgetHistory(pool: Pool): Promise<void> {
   await pool.script(`
-    truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day;
+    truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
+      venue_latency_day, usual_hour;
     truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident
   `);
 }

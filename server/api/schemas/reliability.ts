@@ -66,11 +66,11 @@ export const reliabilityVenue = named(
         ),
         null,
       ),
-      longestIncidentSeconds: shownAs(
-        orNull(
-          integer("The longest closed one; null when there is none.", 1_134),
+      longestIncidentSeconds: orNull(
+        integer(
+          "The longest one; of one that is still open, until generatedAt; null when there is none.",
+          1_134,
         ),
-        null,
       ),
     },
   ),
