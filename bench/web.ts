@@ -229,13 +229,11 @@ async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   const venue = registry.venues[0]!.id;
   const pages = operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
-    .flatMap(({ path, answers }) => {
+    .flatMap(({ path, table }) => {
       const filled = path
         .replace("{venue}", venue)
         .replace("{slug}", newest.slug);
-      return "text/csv" in answers
-        ? [filled, `${filled}?format=csv`]
-        : [filled];
+      return table ? [filled, `${filled}?format=csv`] : [filled];
     });
   return [
     ...pages,

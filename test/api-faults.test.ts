@@ -27,13 +27,11 @@ const past = {
 function dataRoutesOf(registry: Registry): string[] {
   return operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
-    .flatMap(({ path, answers }) => {
+    .flatMap(({ path, table }) => {
       const filled = path
         .replace("{venue}", past.venue)
         .replace("{slug}", "okx-2026-01-01-rest-outage");
-      return "text/csv" in answers
-        ? [filled, `${filled}?format=csv`]
-        : [filled];
+      return table ? [filled, `${filled}?format=csv`] : [filled];
     });
 }
 

@@ -103,7 +103,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/targets/{venue}",
       summary: "One venue in detail",
       description:
-        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be half a minute old; `generatedAt` says it.",
+        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be half a minute old while nothing moves; `generatedAt` says it.",
       ...venuePage,
     },
     {
@@ -119,7 +119,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/reliability",
       group: "history",
       summary: "The venues compared over a window",
-      description: `Roll-ups say what was measured; every definition is at ${siteUrl}/methodology. \`fleet\` is of the rows of this answer and no others. A body may be half a minute old; \`generatedAt\` says it.`,
+      description: `Roll-ups say what was measured; every definition is at ${siteUrl}/methodology. \`fleet\` is of the rows of this answer and no others. A body may be half a minute old while nothing moves; \`generatedAt\` says it.`,
       parameters: reliabilityParameters,
       answers: { [json]: reliabilityResponse },
       table: { ...reliabilityTable, name: "all-reliability-days-90" },
