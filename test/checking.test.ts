@@ -38,9 +38,13 @@ void t.test("CHECKING.md shows what its statements give", async (t) => {
 void t.test("all evidence comes out the same", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfAllKinds(pool);
-  const { rows } = await (
-    await analystOf(t, url)
-  ).query<{ slug: string; decision: string; kept: string; anew: string }>(`
+  const analyst = await analystOf(t, url);
+  const { rows } = await analyst.query<{
+    slug: string;
+    decision: string;
+    kept: string;
+    anew: string;
+  }>(`
     select i.slug, d.decision, d.kept::text, analytics.evidence(i.slug, d.decision)::text as anew
     from incident i
     cross join lateral (
@@ -52,6 +56,15 @@ void t.test("all evidence comes out the same", async (t) => {
   `);
   for (const { slug, decision, kept, anew } of rows)
     t.equal(anew, kept, `${slug}: ${decision}`);
+
+  await pool.query(sql`update probe set version = '9.9.9'`);
+  const { rows: others } = await analyst.query<{ slug: string }>(`
+    select i.slug
+    from incident i
+    where analytics.without_builds(i.evidence -> 'opening') <> analytics.without_builds(analytics.evidence(i.slug, 'opening'))
+      or i.evidence -> 'opening' = analytics.evidence(i.slug, 'opening') and (i.evidence -> 'opening')::text ~ '1.2.3'
+  `);
+  t.strictSame(others, [], "after an upgrade, but for the builds");
 
   const kinds: Record<string, RegExp> = {
     "a slow one": /"slow": [3-9]/,

@@ -139,7 +139,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
   await t.test("a timeline of its own columns", async (t) => {
     const { incident, events, evidence } = await pageOf("kraken");
     t.match(incident, {
-      severity: "degraded",
+      severity: "outage",
       peakSeverity: "outage",
       status: "closed",
       flapping: false,
@@ -270,6 +270,29 @@ void t.test("pages of incidents that the engine found", async (t) => {
       region: "us-east",
       beforeP50Ms: null,
       p50Ms: null,
+    });
+  });
+
+  await t.test("a slow region that fails makes nothing quicker", async (t) => {
+    const component = "rest:book";
+    const startedAt = new Date(Math.floor(+ago(600) / 60_000) * 60_000);
+    const before = { from: ago(900), to: startedAt };
+    const during = { from: new Date(+startedAt - 1), to: ago(200) };
+    const slow = { venue: "bitstamp", component, regions: ["eu-central"] };
+    await measured(pool, { ...slow, ...before, latencyMs: 900 });
+    await measured(pool, { ...slow, ...during, fault: "timeout" });
+    const slug = await pastIncident(pool, {
+      venue: "bitstamp",
+      component,
+      startedAt,
+      minutes: 2,
+    });
+    await decideThrough(pool, ago(242), ago(240));
+    const { latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
+    t.match(latency, {
+      before: { p50Ms: 80, slowestMs: 80 },
+      during: { p50Ms: 80 },
+      regions: [{ beforeP50Ms: 900, p50Ms: null }],
     });
   });
 

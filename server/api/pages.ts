@@ -8,6 +8,7 @@ import { makeBody } from "./body.js";
 export const pages = {
   "/methodology": "METHODOLOGY.md",
   "/rulebook": "RULEBOOK.md",
+  "/checking": "CHECKING.md",
   "/changelog": "CHANGELOG.md",
 } as const;
 

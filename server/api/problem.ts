@@ -33,7 +33,7 @@ export function badParameters(errors: BadParameter[]): Problem {
 export const notFound: RequestHandler = (request) => {
   throw new Problem(
     404,
-    `There is nothing at ${shortened(request.path)}. The API's paths begin with /v1.`,
+    `There is nothing at ${shortened(request.path)}. /openapi.json lists all that can be asked.`,
   );
 };
 

@@ -182,8 +182,9 @@ begin atomic
       d.venue_id,
       count(d.measured_minutes)::int as measured_days,
       coalesce(sum(d.measured_minutes), 0) as measured_minutes,
-      coalesce(sum(d.down_minutes), 0) as down_minutes,
-      coalesce(sum(d.degraded_minutes), 0) as degraded_minutes
+      -- null where nothing was measured: not known to be none
+      sum(d.down_minutes) as down_minutes,
+      sum(d.degraded_minutes) as degraded_minutes
     from api.days(window_days, venue_ids) d
     group by grouping sets ((d.venue_id), ())
   )

@@ -1,5 +1,6 @@
 -- Which incidents may the public see, and how are they written? Retracted ones and those of venues that are no longer
--- published never pass this view. `body` is the Incident object, the same wherever it appears.
+-- published never pass this view. `body` is the Incident object, the same wherever it appears. One that is over has as its severity
+-- the worst that it reached, as its closing alert says: an outage that faded as it ended is none the less an outage.
 create view api.incident as
 select
   i.incident_id,
@@ -10,7 +11,7 @@ select
   i.component_id,
   c.component,
   c.kind,
-  i.severity,
+  s.severity,
   i.peak_severity,
   case when i.closed_at is null then 'open' else 'closed' end as status,
   i.started_at,
@@ -26,7 +27,7 @@ select
     'component', c.component,
     'kind', c.kind,
     'label', c.label,
-    'severity', i.severity,
+    'severity', s.severity,
     'peakSeverity', i.peak_severity,
     'status', case when i.closed_at is null then 'open' else 'closed' end,
     'startedAt', api.iso(i.started_at),
@@ -52,6 +53,7 @@ select
 from incident i
 join component c using (component_id)
 join venue v using (venue_id)
+cross join lateral (select case when i.closed_at is null then i.severity else i.peak_severity end as severity) s
 where i.retracted_at is null and v.published;
 
 -- What went wrong in a component between two instants, by the minutes that touch them: {from, to, samples, bad, faults,
@@ -129,6 +131,9 @@ end;
 
 -- How slow was REST during an incident, against the day before it? For a stream, the venue's REST, said so. Of one that lasts
 -- longer than a day by hours, since its minutes would be millions. Null where nothing was answered in either.
+--
+-- Together only over the regions that were answered both before and during: a slow region that fails drops out of what is
+-- during, and a fault would read as an improvement. Where there is none of them, over all.
 create function api.incident_latency(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -156,16 +161,27 @@ begin atomic
       and h.hour >= from_at - interval '1 day' and h.hour <= to_at
       and h.p50_us is not null
   ),
+  in_both as materialized (
+    select b.region_id from buckets b group by b.region_id having count(distinct b.during) = 2
+  ),
+  compared as (
+    select null::smallint as region_id, b.during, b.p50_us, b.p95_us
+    from buckets b
+    where b.region_id in (select region_id from in_both) or not exists (select from in_both)
+    union all
+    select b.region_id, b.during, b.p50_us, b.p95_us
+    from buckets b
+  ),
   medians as materialized (
     select
-      b.region_id,
-      b.during,
+      c.region_id,
+      c.during,
       count(*)::int as buckets,
-      api.whole_ms(percentile_cont(0.5) within group (order by b.p50_us)) as p50_ms,
-      api.whole_ms(percentile_cont(0.5) within group (order by b.p95_us)) as p95_ms,
-      api.whole_ms(max(b.p50_us)) as slowest_ms
-    from buckets b
-    group by grouping sets ((b.during), (b.region_id, b.during))
+      api.whole_ms(percentile_cont(0.5) within group (order by c.p50_us)) as p50_ms,
+      api.whole_ms(percentile_cont(0.5) within group (order by c.p95_us)) as p95_ms,
+      api.whole_ms(max(c.p50_us)) as slowest_ms
+    from compared c
+    group by c.region_id, c.during
   )
   select json_build_object(
     'source', s.source,

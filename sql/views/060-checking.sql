@@ -50,3 +50,10 @@ comment on function analytics.evidence(text, text) is
 'The votes behind a decision on an incident (opening, escalation, closing, or retraction by the engine), recomputed from raw '
 'samples by the rules of that time and by what was known then. Equal to what stands on the incident, but for the probes'' '
 'builds, the cadence and the regions, which are those of now. Null where that decision was not taken, or its samples are no longer kept.';
+
+create function analytics.without_builds(evidence jsonb) returns jsonb
+language sql immutable parallel safe
+return regexp_replace(evidence::text, '"probeVersion": ("[^"]*"|null)', '"probeVersion": null', 'g')::jsonb;
+
+comment on function analytics.without_builds(jsonb) is
+'Evidence without the builds of the probes: recomputed, it has those of now, and after an upgrade every older decision would differ.';

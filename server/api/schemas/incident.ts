@@ -63,7 +63,11 @@ const incidentObject = object("An incident, the same object everywhere.", {
   component,
   kind,
   label: componentLabel,
-  severity: { ...severity, description: "Severity now, or at the end." },
+  severity: {
+    ...severity,
+    description:
+      "Severity now; of a closed one the worst that it reached, as peakSeverity.",
+  },
   peakSeverity: { ...severity, description: "The worst that it reached." },
   status: oneOf(["open", "closed"], "A closed incident no longer changes."),
   startedAt: instant(

@@ -44,8 +44,12 @@ export const reliabilityVenue = named(
         "Minutes with any measurement: the denominator.",
         128_880,
       ),
-      downMinutes: integer("Of them, down.", 18),
-      degradedMinutes: integer("Of them, degraded.", 0),
+      downMinutes: orNull(
+        integer("Of them, down; null when nothing was measured.", 18),
+      ),
+      degradedMinutes: orNull(
+        integer("Of them, degraded; null when nothing was measured.", 0),
+      ),
       uptimePct: orNull(
         percent(
           "Share of the measured minutes that were not down, cut to three digits; null when nothing was measured.",
