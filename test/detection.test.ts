@@ -80,6 +80,20 @@ void t.test("our incidents against notices", async (t) => {
     }
   });
 
+  await t.test("on an incident's page it is of that one alone", async (t) => {
+    interface Listed {
+      incidents: { slug: string }[];
+    }
+    const { body } = await api.ask<Listed>("/v1/incidents?venue=okx");
+    t.equal(body.incidents.length, 2);
+    for (const { slug } of body.incidents) {
+      const page = await api.ask<{ detection: Detection }>(
+        `/v1/incidents/${slug}`,
+      );
+      t.match(page.body.detection, { days: 90, ours: 1, observed: false });
+    }
+  });
+
   await t.test(
     "spec: days of /v1/detection is 1 to 90, by default 90",
     async (t) => {

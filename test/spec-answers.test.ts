@@ -73,9 +73,10 @@ void t.test("rules of the contract", async (t) => {
     for (const path of paths) {
       const answer = await api.ask(path);
       const isJson = answer.headers["content-type"]!.includes("json");
-      // OpenAPI itself describes what stands in a description
-      if (!isJson || path === "/openapi.json") continue;
-      for (const [place, text] of withMore(answer.body))
+      if (!isJson) continue;
+      // OpenAPI itself describes what stands within a description
+      const deepest = path === "/openapi.json" ? 0 : Infinity;
+      for (const [place, text] of withMore(answer.body, deepest))
         t.throws(
           () => held(path, { ...answer, text }, "GET"),
           /does not fit its schema/,
@@ -349,8 +350,12 @@ void t.test("rules of the contract", async (t) => {
 });
 
 /** The body once for each object within it, with a field more there; of lists, the first item stands for all. */
-function* withMore(body: unknown): Generator<[place: string, text: string]> {
+function* withMore(
+  body: unknown,
+  deepest: number,
+): Generator<[place: string, text: string]> {
   for (const place of objectsIn(body)) {
+    if (place.length > deepest) continue;
     const copy = structuredClone(body);
     let at = copy as Record<string, unknown>;
     for (const step of place) at = at[step] as Record<string, unknown>;

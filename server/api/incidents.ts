@@ -32,10 +32,10 @@ export function incidentsParameters(registry: Registry) {
     ),
     limit: integer("Rows a page; a shorter page is the last one.", 1, 200, 50),
     before: instant(
-      "Cursor: only incidents that started strictly before this instant.",
+      "Cursor: only incidents that started strictly before this instant. Several may have started at one instant: a walk by `before` alone loses those of them that did not fit into a page. Give `beforeId` with it, and none is lost.",
     ),
     beforeId: integer(
-      "Breaks the tie where several incidents started at `before`: the id of the last one received.",
+      "The id of the last incident received, whose startedAt is `before`: those that started at that instant and have a smaller id are not left out.",
       1,
       Number.MAX_SAFE_INTEGER,
       null,

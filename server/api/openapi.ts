@@ -54,6 +54,8 @@ export function openapiDocument(
 
 Every JSON body says by \`generatedAt\` of which instant it is; within a tick of the engine bodies agree, and their ETags are stable. What nobody measured is null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies come as brotli or gzip to who accepts them, and each form has an ETag of its own.
 
+Fields may be added to any object at any time: ignore those that you do not know. What is null because nobody reads it yet has the shape to come.
+
 Errors are RFC 9457 problems. Unknown parameters are ignored; one that is repeated, structured or empty is refused.
 
 How each number is made is at ${siteUrl}/methodology, how samples become incidents at ${siteUrl}/rulebook, and what changed at ${siteUrl}/changelog.`,

@@ -8,7 +8,6 @@ import {
   integer,
   list,
   named,
-  nothing,
   object,
   officialPage,
   officialSource,
@@ -17,6 +16,7 @@ import {
   probeVersion,
   quote,
   regionId,
+  type Schema,
   severity,
   shownAs,
   slug,
@@ -27,6 +27,7 @@ import {
   venueName,
   withOptional,
 } from "./shapes.js";
+import { officialIncident, subjectMatched } from "./official.js";
 
 /** The examples tell of one incident, which is open at their `generatedAt`. */
 const startedAt = "2026-01-31T11:41:06.000Z";
@@ -83,7 +84,9 @@ const incidentObject = object("An incident, the same object everywhere.", {
     ),
     null,
   ),
-  lastBadAt: instant("The last tick at which the quorum still saw it."),
+  lastBadAt: instant(
+    "The last tick at which the quorum still saw it. The recovery hold follows, so that closedAt is later.",
+  ),
   closedAt: shownAs(
     orNull(instant("The tick that ended the recovery hold; null while open.")),
     null,
@@ -95,7 +98,7 @@ const incidentObject = object("An incident, the same object everywhere.", {
   durationSeconds: shownAs(
     orNull(
       integer(
-        "From startedAt to closedAt, the recovery hold included; null while open.",
+        "From startedAt to closedAt, the recovery hold included: lastBadAt is when it was last seen. Null while open.",
         1_134,
       ),
     ),
@@ -103,32 +106,57 @@ const incidentObject = object("An incident, the same object everywhere.", {
   ),
   quorum: integer("How many regions had to agree at the opening.", 2, 1),
   reporting: integer("How many regions reported the component then.", 2, 1),
-  regions: shownAs(list("The regions that agreed at the opening.", regionId), [
-    "eu-central",
-    "us-east",
-  ]),
-  official: nothing("The venue's own notice beside it. None is read yet."),
+  regions: shownAs(
+    list(
+      "The regions that voted degraded or outage at the opening. Others may have followed later: they are not added. Empty where no votes are on record.",
+      regionId,
+    ),
+    ["eu-central", "us-east"],
+  ),
+  official: {
+    ...orNull(officialIncident),
+    description:
+      "A notice of the same venue that began within 6 hours of it, either way; null where there is none. None is read yet.",
+    examples: [null],
+  },
 });
 export const incident = named("Incident", incidentObject);
+
+const pairedWithinSeconds = 6 * 3600;
+
+/** What is null until notices are read. */
+function needsNotices(schema: Schema<number>): Schema<number | null> {
+  const description = `${schema.description} Null while observed is false.`;
+  return shownAs(orNull({ ...schema, description }), null);
+}
 
 const detectionObject = object(
   "How our incidents compare with the venue's own notices. No notices are read yet: what would need one is null.",
   {
-    days: integer("Length of the window.", 90, 1),
+    days: integer(
+      "Length of the window in UTC days, today included. An incident's page has no window: it says 90 there, whenever the incident was.",
+      90,
+      1,
+    ),
     observed: flag("Whether the venue's notices could be read.", false),
-    ours: integer("Incidents of ours in the window.", 7),
-    theirs: nothing("Notices of the venue."),
-    paired: nothing("Ours with a notice within 6 hours before or after."),
-    oursOnly: nothing("Ours without one."),
-    theirsOnly: nothing("Notices without one of ours."),
-    subjectMatched: {
-      ...flag(
-        "Always false: nothing tests that a notice describes the same fault.",
-        false,
+    ours: integer(
+      "Incidents of ours that are compared: those that started in the window. On an incident's page it is that one alone, so 1.",
+      7,
+    ),
+    theirs: needsNotices(integer("Notices of the venue.", 6)),
+    paired: needsNotices(
+      integer("Ours with a notice within 6 hours before or after.", 5),
+    ),
+    oursOnly: needsNotices(integer("Ours without one.", 2)),
+    theirsOnly: needsNotices(integer("Notices without one of ours.", 1)),
+    subjectMatched,
+    aheadUncorrelated: needsNotices(
+      integer(
+        "Seconds by which we were earlier, the median of the pairs; negative where the venue was.",
+        240,
+        -pairedWithinSeconds,
       ),
-      const: false,
-    },
-    aheadUncorrelated: nothing("Seconds by which we were earlier."),
+    ),
   },
 );
 export const detection = named("Detection", detectionObject);
@@ -335,7 +363,11 @@ export const incidentDetailResponse = named(
     evidence,
     errors: named("ErrorBreakdown", errors),
     latency: orNull(named("IncidentLatency", latency)),
-    detection,
+    detection: {
+      ...detection,
+      description:
+        "This incident alone against the venue's own notices; /v1/targets/{venue} has all of the venue's ninety days.",
+    },
     official: object("The venue's own channel.", {
       source: officialSource,
       page: officialPage,

@@ -188,21 +188,24 @@ export const problem = named(
   ),
 );
 
-export const openapiResponse: Schema = {
-  type: "object",
-  description:
-    "A description in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.0 says what is in it.",
-  properties: {
+export const openapiResponse = object(
+  "A description in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.0 says what is in it.",
+  {
     openapi: text("The version of OpenAPI.", "3.1.0"),
     "x-generatedAt": instant(
       "When this program made it. It is this document's generatedAt: OpenAPI allows no property of ours without x-.",
     ),
     info: partOfOpenapi("What this API is."),
+    servers: list("Where it is served.", partOfOpenapi("An address.")),
+    security: {
+      ...list("What is needed to ask: nothing.", partOfOpenapi("A key.")),
+      maxItems: 0,
+    },
+    tags: list("Groups of what may be asked.", partOfOpenapi("A group.")),
     paths: partOfOpenapi("What may be asked, and what it answers."),
     components: partOfOpenapi("What is referred to."),
   },
-  required: ["openapi", "x-generatedAt", "info", "paths", "components"],
-};
+);
 
 function partOfOpenapi(description: string): Schema {
   return { type: "object", description, examples: [{}] };

@@ -1,7 +1,7 @@
 import { incident } from "./incident.js";
+import { officialIncident } from "./official.js";
 import { reliabilityVenue } from "./reliability.js";
 import {
-  flag,
   generatedAt,
   instant,
   integer,
@@ -102,38 +102,27 @@ export const incidentsTable: Table = {
     ]),
     regions: orNull(
       text(
-        "The regions that agreed at the opening, with spaces between; null where none is on record.",
+        "The regions that voted degraded or outage at the opening, with spaces between; null where no votes are on record.",
         "eu-central us-east",
       ),
     ),
-    ...noticeBeside({
-      officialId: text("Name that the venue gave its own notice", "x1b2c3"),
-      officialTitle: text("Title of that notice", "Degraded REST API"),
-      officialUrl: text("Its page", "https://status.kraken.com/incidents/x1"),
-      officialStartedAt: instant("When it began, as the venue says"),
-      officialResolvedAt: instant("When it was over, as the venue says"),
-      subjectMatched: flag(
-        "Always false beside a notice: nothing tests that it describes the same fault",
-        false,
-      ),
-    }),
+    officialId: ofNotice("id"),
+    officialTitle: ofNotice("title"),
+    officialUrl: ofNotice("url"),
+    officialStartedAt: ofNotice("startedAt"),
+    officialResolvedAt: ofNotice("resolvedAt"),
+    subjectMatched: ofNotice("subjectMatched"),
   },
 };
 
-/** No notice is read yet, so that all of them are empty. */
-function noticeBeside(columns: Table["columns"]): Table["columns"] {
-  return Object.fromEntries(
-    Object.entries(columns).map(([name, schema]) => [
-      name,
-      {
-        ...orNull({
-          ...schema,
-          description: `${schema.description}; null where there is none. None is read yet.`,
-        }),
-        examples: [null],
-      },
-    ]),
-  );
+/** A field of the notice beside an incident. No notice is read yet, so that all of them are empty. */
+function ofNotice(name: string): Schema {
+  const schema = officialIncident.properties![name] as Schema;
+  return {
+    ...(schema.anyOf ? schema : orNull(schema)),
+    description: `${schema.description} It is empty where there is no notice; none is read yet.`,
+    examples: [null],
+  };
 }
 
 function propertiesOf(schema: Schema, names: string[]): Table["columns"] {

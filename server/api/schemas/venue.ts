@@ -6,6 +6,7 @@ import {
   incident,
   target,
 } from "./incident.js";
+import { officialIncident } from "./official.js";
 import { reliabilityVenue } from "./reliability.js";
 import {
   exactly,
@@ -15,7 +16,6 @@ import {
   integer,
   list,
   named,
-  nothing,
   number,
   object,
   officialPage,
@@ -164,7 +164,10 @@ const incidentPattern = object(
     severity: { ...severity, description: "The worst that they reached." },
     count: integer("How many incidents.", 3, 1),
     days: integer("Days on which one or more of them started.", 3, 1),
-    totalSeconds: integer("Their length together, open ones until now.", 3_402),
+    totalSeconds: integer(
+      "Their lengths together, each from startedAt to closedAt with the recovery hold, or until generatedAt while open.",
+      3_402,
+    ),
     newestAt: instant("Start of the newest.", startedAt),
     byHour: exactly(
       24,
@@ -253,10 +256,13 @@ export const exchangeResponse = named(
       source: officialSource,
       page: officialPage,
       observed: flag("Whether it could be read in the window.", false),
-      incidents: {
-        ...list("None is read yet.", nothing("None.")),
-        maxItems: 0,
-      },
+      incidents: shownAs(
+        list(
+          "The venue's own notices. None is read yet, so that it is empty.",
+          officialIncident,
+        ),
+        [],
+      ),
     }),
     detection,
     summary: {
