@@ -124,10 +124,14 @@ async function impairedHasNoVotes(t: Test, way: Way) {
   await world.clear();
   await soon(async () => (await impaired()).length === 0);
   await engine.ticks(4);
-  const recorded = (await readRegions(url)).map(
-    ({ impairments }) => impairments.length,
+  const recorded = (await readRegions(url)).filter(
+    ({ impairments }) => impairments.length > 0,
   );
-  t.same(recorded, [0, 0, 1]);
+  // venues turn well one by one, so it may end and be recognised once more meanwhile
+  t.same(
+    recorded.map(({ id }) => id),
+    [region],
+  );
   t.same(
     (await readIncidents(url)).map(({ slug }) => slug),
     before.map(({ slug }) => slug),

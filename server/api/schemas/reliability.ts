@@ -64,7 +64,7 @@ export const reliabilityVenue = named(
       meanIncidentSeconds: shownAs(
         orNull(
           integer(
-            "Mean length of the closed ones; null when there is none.",
+            "Mean length of the closed ones, from startedAt to closedAt, the recovery hold included; null when there is none.",
             1_134,
           ),
         ),
@@ -72,7 +72,7 @@ export const reliabilityVenue = named(
       ),
       longestIncidentSeconds: orNull(
         integer(
-          "The longest one; of one that is still open, until generatedAt; null when there is none.",
+          "The longest one, from startedAt to closedAt; of one that is still open, until generatedAt; null when there is none.",
           1_134,
         ),
       ),
