@@ -103,15 +103,16 @@ select
 from region g
 cross join api.clock k
 left join probe p using (region_id)
-left join (
-  -- one minute of raw is quick to read, and true without an engine too
-  select s.region_id, max(s.ts) as ts
-  from sample s, api.clock k
-  where s.ts > k.generated_at - interval '1 minute' and s.ts <= k.generated_at
+left join lateral (
+  -- from raw samples, which is true without an engine too; the newest is among the first, and only for a silent region a minute is read
+  select s.ts
+  from sample s
+  where s.region_id = g.region_id and s.ts > k.generated_at - interval '1 minute' and s.ts <= k.generated_at
     -- for the planner, which leaves out chunks by now() alone
     and s.ts > now() - interval '10 minutes'
-  group by s.region_id
-) recent using (region_id)
+  order by s.ts desc
+  limit 1
+) recent on true
 left join (
   select s.region_id, max(s.newest_at) as ts
   from region_state s

@@ -91,13 +91,19 @@ begin atomic
   hours as (
     select c.venue_id, api.whole_ms(h.p50_us) as p50_ms, api.whole_ms(h.p95_us) as p95_ms
     from edges e
-    join sample_hour h on h.hour >= e.from_at and h.hour < e.to_at
+    cross join lateral (
+      select h.component_id, h.p50_us, h.p95_us
+      from sample_hour h
+      where h.hour >= e.from_at and h.hour < e.to_at
+        -- as an array, so that the index is entered by the component; joined, all components of the days would be read
+        and h.component_id = any (
+          array(select r.component_id from component r where r.kind = 'rest' and r.venue_id = any (venue_ids))
+        )
+        and h.p50_us is not null
+      -- each edge by itself: joined freely, all ninety days may be read to leave out what is in neither
+      offset 0
+    ) h
     join component c using (component_id)
-    -- as an array, so that the index is entered by the component; joined, all components of the days would be read
-    where h.component_id = any (
-        array(select r.component_id from component r where r.kind = 'rest' and r.venue_id = any (venue_ids))
-      )
-      and h.p50_us is not null
   ),
   counts as (
     select u.venue_id, u.is_p50, u.ms, u.hours
