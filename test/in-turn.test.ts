@@ -1,5 +1,5 @@
 import t from "tap";
-import { inTurn } from "../server/api/in-turn.js";
+import { inTurn, TurnTooLate } from "../server/api/in-turn.js";
 import type { Rows } from "../server/rows.js";
 
 /** A pool that notes what begins, and ends nothing before it is told to. */
@@ -39,8 +39,9 @@ void t.test("one at a time, in the order asked; others pass", async (t) => {
   await pool.end(1);
   t.strictSame(await board, ["board"]);
 
+  const failing = t.rejects(year, { message: "too slow" });
   await pool.end(0, new Error("too slow"));
-  await t.rejects(year, { message: "too slow" });
+  await failing;
   t.strictSame(
     pool.begun.slice(2),
     ["year_csv"],
@@ -51,4 +52,21 @@ void t.test("one at a time, in the order asked; others pass", async (t) => {
   t.strictSame(pool.begun.slice(3), ["year"]);
   await pool.end(3);
   t.strictSame(await another, ["year"]);
+});
+
+void t.test("a turn that does not come is given up", async (t) => {
+  const pool = waitingPool();
+  const turns = inTurn(pool, new Set(["year"]), 20);
+  const hanging = turns.file("year");
+  await t.rejects(turns.file("year"), {
+    constructor: TurnTooLate,
+    message: "year had no turn within 20 ms",
+  });
+  await pool.end(0);
+  t.strictSame(await hanging, ["year"], "who has begun may take longer");
+  const next = turns.file("year");
+  await settled();
+  t.equal(pool.begun.length, 2, "what was given up is not asked any more");
+  await pool.end(1);
+  t.strictSame(await next, ["year"]);
 });

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import type { Log } from "../log.js";
+import { TurnTooLate } from "./in-turn.js";
 import type { problem } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 import { stackOf } from "../user-error.js";
@@ -56,6 +57,13 @@ export function answerErrors(log: Log): ErrorRequestHandler {
         400,
         "The request's path or query is not correctly percent-encoded.",
       );
+    if (error instanceof TurnTooLate) {
+      log.warn("answered 503: too many ask what is dear", {
+        path: request.path,
+        error,
+      });
+      return sendUnavailable(response);
+    }
     if (isDatabaseAway(error)) {
       log.warn("answered 503: the database does not answer", {
         path: request.path,
