@@ -67,7 +67,8 @@ export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
     const [now] = await clock();
     const ageMs = +now!.generated_at - +generatedAt;
     if (ageMs < 0 || ageMs > holdMs) return false;
-    return ageMs === 0 || !(now!.moved_at && now!.moved_at > generatedAt);
+    // at its own instant, too: what an operator takes back is dated by the tick after which he does it
+    return ageMs === 0 || !(now!.moved_at && now!.moved_at >= generatedAt);
   }
 
   function keep(key: string, snapshot: Snapshot): void {

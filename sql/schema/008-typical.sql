@@ -63,3 +63,6 @@ alter table incident add constraint incident_started_at_whole_ms
 
 -- the board lists those that closed within a day
 create index incident_closed on incident (closed_at) where closed_at is not null and retracted_at is null;
+
+-- when one was taken back last is asked at every request
+create index incident_retracted on incident (retracted_at) where retracted_at is not null;
