@@ -139,7 +139,7 @@ void t.test("a history from before 008", async (t) => {
   await pool.query(sql`call upkeep.refresh_all(${daysAgo(21)}, now())`);
   await pool.script(`
     alter table incident drop constraint incident_started_at_whole_ms;
-    drop index incident_closed
+    drop index incident_closed, incident_retracted
   `);
   const startedAt = ago(60).toISOString();
   const slug = await pastIncident(pool, {
