@@ -1,4 +1,5 @@
 import type { RestEndpoint } from "../server/registry.js";
+import { retryAfterMs } from "../server/retry-after.js";
 import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
 import {
   compileAnswerCheck,
@@ -20,7 +21,6 @@ import {
 import { makePauses } from "./pauses.js";
 import type { Reach } from "./reach.js";
 import type { Resolver } from "./resolver.js";
-import { retryAfterMs } from "./retry-after.js";
 
 export interface RestOptions {
   userAgent: string;

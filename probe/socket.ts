@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
+import { retryAfterMs } from "../server/retry-after.js";
 import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
 import { openConnection, type Connection } from "./connection.js";
-import { retryAfterMs } from "./retry-after.js";
 import type { Resolver } from "./resolver.js";
 
 export interface SocketOptions {

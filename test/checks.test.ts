@@ -5,7 +5,7 @@ import {
   compileFrameCheck,
   eventAge,
 } from "../probe/checks.js";
-import { retryAfterMs } from "../probe/retry-after.js";
+import { retryAfterMs } from "../server/retry-after.js";
 
 const none = new Map<string, unknown>();
 

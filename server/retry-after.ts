@@ -1,4 +1,4 @@
-/** A venue cannot silence a probe for longer than this. */
+/** A venue cannot silence us for longer than this. */
 const longestMs = 10 * 60_000;
 
 /**

@@ -1,0 +1,260 @@
+/** Asks for one document of a feed over HTTP: bounded in time and size, and on the venue's own host. */
+
+import { pipeline, type Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { Agent, request, type Dispatcher } from "undici";
+import { retryAfterMs } from "../retry-after.js";
+import { shown } from "./shape.js";
+
+export interface AskingOptions {
+  userAgent: string;
+  /** For the whole: connecting, redirects and the body. */
+  deadlineMs?: number;
+  /** Counted after decompression. */
+  maxBodyBytes?: number;
+}
+
+/** What a server gave with a document, to ask by whether it has changed. */
+export interface Validators {
+  etag: string | null;
+  lastModified: string | null;
+}
+
+export type Answer =
+  | { kind: "body"; text: string; validators: Validators }
+  | { kind: "unchanged" }
+  | Failure;
+
+export interface Failure {
+  kind: "failed";
+  /** One line: what was expected, what came. */
+  problem: string;
+  /** Null where there was no answer. */
+  status: number | null;
+  retryAfterMs: number;
+}
+
+export interface Asking {
+  /**
+   * @param known of the document that we have; null: none
+   * @throws the signal's reason where it ends the asking; nothing for what a server does
+   */
+  ask(
+    url: string,
+    known: Validators | null,
+    signal: AbortSignal,
+  ): Promise<Answer>;
+  /** Cuts what is under way. */
+  close(): Promise<void>;
+}
+
+const mostRedirects = 3;
+
+export function makeAsking({
+  userAgent,
+  deadlineMs = 15_000,
+  maxBodyBytes = 16 * 1024 * 1024,
+}: AskingOptions): Asking {
+  // The deadline of the whole stands above undici's own.
+  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+
+  async function ask(
+    url: string,
+    known: Validators | null,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    signal.throwIfAborted();
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const deadline = setTimeout(end, deadlineMs);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      const response = await follow(url, headers(known), ending.signal);
+      return "problem" in response ? response : await answerOf(response);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (ending.signal.aborted)
+        return failed(`expected a whole answer within ${deadlineMs / 1000} s`);
+      return failed(problemOf(error));
+    } finally {
+      clearTimeout(deadline);
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  function headers(known: Validators | null): Record<string, string> {
+    return {
+      "user-agent": userAgent,
+      accept: "application/json",
+      "accept-encoding": "gzip, br",
+      ...(known?.etag && { "if-none-match": known.etag }),
+      ...(known?.lastModified && { "if-modified-since": known.lastModified }),
+    };
+  }
+
+  async function follow(
+    url: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData | Failure> {
+    let address = new URL(url);
+    for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+      const response = await request(address, {
+        dispatcher: agent,
+        headers,
+        signal,
+      });
+      if (!isRedirect(response)) return response;
+      drop(response.body);
+      const next = redirectedTo(response, address);
+      if (next === null)
+        return failed(
+          `answered ${response.statusCode} without an address to go to`,
+        );
+      // Who moves a feed elsewhere moves it to another owner, perhaps.
+      if (next.origin !== address.origin)
+        return failed(
+          `redirects to ${next.host === address.host ? next.origin : next.host}, which is not its own host`,
+        );
+      address = next;
+    }
+    return failed(`redirects more than ${mostRedirects} times`);
+  }
+
+  async function answerOf(response: Dispatcher.ResponseData): Promise<Answer> {
+    const { statusCode, body } = response;
+    if (statusCode !== 200) drop(body);
+    if (statusCode === 304) return { kind: "unchanged" };
+    if (statusCode !== 200) return refusal(response);
+    if (/^text\/html\b/i.test(header(response, "content-type"))) {
+      drop(body);
+      return failed("answered HTML instead of JSON", statusCode);
+    }
+    return wholeBody(response);
+  }
+
+  async function wholeBody(response: Dispatcher.ResponseData): Promise<Answer> {
+    const encoding = header(response, "content-encoding").trim().toLowerCase();
+    const stream = decompressed(response.body, encoding);
+    if (stream === null) {
+      drop(response.body);
+      return failed(
+        `expected gzip, br or no content-encoding, got ${shown(encoding)}`,
+        200,
+      );
+    }
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes)
+        return failed(
+          `expected at most ${maxBodyBytes} bytes, got more`,
+          response.statusCode,
+        );
+      chunks.push(chunk);
+    }
+    return {
+      kind: "body",
+      text: new TextDecoder().decode(Buffer.concat(chunks)),
+      validators: validatorsOf(response),
+    };
+  }
+
+  return { ask, close: () => agent.destroy() };
+}
+
+function failed(problem: string, status: number | null = null): Failure {
+  return { kind: "failed", problem, status, retryAfterMs: 0 };
+}
+
+function refusal(response: Dispatcher.ResponseData): Failure {
+  const { statusCode } = response;
+  const wait = retryAfterMs(response.headers["retry-after"], Date.now());
+  const asksToWait = statusCode === 429 || statusCode === 503;
+  return {
+    ...failed(`answered ${statusCode}`, statusCode),
+    retryAfterMs: asksToWait ? wait : 0,
+  };
+}
+
+/** Its connection is given up with it: a body that nobody reads may be endless. */
+function drop(body: Readable): void {
+  // The error of having been dropped.
+  body.on("error", () => {});
+  body.destroy();
+}
+
+function isRedirect({ statusCode }: Dispatcher.ResponseData): boolean {
+  return [301, 302, 303, 307, 308].includes(statusCode);
+}
+
+function redirectedTo(
+  response: Dispatcher.ResponseData,
+  from: URL,
+): URL | null {
+  const location = header(response, "location");
+  const isAddress = location !== "" && URL.canParse(location, from.href);
+  return isAddress ? new URL(location, from.href) : null;
+}
+
+/** One that is repeated is taken at its first word; empty where there is none. */
+function header({ headers }: Dispatcher.ResponseData, name: string): string {
+  return [headers[name] ?? ""].flat()[0] ?? "";
+}
+
+/** Null where we have no means for it. */
+function decompressed(body: Readable, encoding: string): Readable | null {
+  switch (encoding) {
+    case "":
+    case "identity":
+      return body;
+    case "gzip":
+    case "x-gzip":
+      return through(body, createGunzip());
+    case "br":
+      return through(body, createBrotliDecompress());
+    case "deflate":
+      return through(body, createInflate());
+    default:
+      return null;
+  }
+}
+
+/** Who reads the second gets the errors of both, and ends both. */
+function through<Through extends Readable & NodeJS.WritableStream>(
+  body: Readable,
+  next: Through,
+): Readable {
+  pipeline(body, next, () => {});
+  return next;
+}
+
+/** What cannot be sent back as it came is not kept. */
+function validatorsOf(response: Dispatcher.ResponseData): Validators {
+  const sendable = (name: string) => {
+    const value = header(response, name);
+    return /^[\x21-\x7e][\x20-\x7e]{0,500}$/.test(value) ? value : null;
+  };
+  return { etag: sendable("etag"), lastModified: sendable("last-modified") };
+}
+
+/** Of our making, whatever the server does. */
+const bugs = /^(ERR_INVALID_|ERR_ASSERTION|UND_ERR_(INVALID|DESTROYED|CLOSED))/;
+
+const words: Record<string, string> = {
+  ENOTFOUND: "no address of that name",
+  ECONNREFUSED: "no connection",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  ECONNRESET: "a connection that broke off",
+  UND_ERR_SOCKET: "a connection that broke off",
+};
+
+/** Errors of networks, of HTTP and of compression have codes. @throws whatever else it is */
+function problemOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code !== "string" || bugs.test(code)) throw error;
+  const isOfZlib = "errno" in (error as Error) && /^(Z_|ERR_)/.test(code);
+  if (isOfZlib) return `expected a body that can be decompressed, got ${code}`;
+  return `expected an answer, got ${words[code] ? `${words[code]} (${code})` : code}`;
+}

@@ -1,0 +1,219 @@
+/**
+ * Better Stack's `index.json` of a status page, in the form of JSON:API:
+ * reports, their updates and the page's resources lie side by side in
+ * `included`. Known from the vendor's documentation alone: what differs from it
+ * is said to be unreadable.
+ */
+
+import { backInTime } from "./back-in-time.js";
+import { goodEntries, type Entries } from "./entries.js";
+import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import type { Notice, Source } from "./feed.js";
+import * as shape from "./shape.js";
+import { plainText, rawText } from "./strangers-text.js";
+
+export const betterstack: FeedKind = {
+  tellsIncidents: true,
+  pauseMs: 1000,
+  documents: (source) => [
+    {
+      url: source.api,
+      pageUrl: null,
+      takeApart: (body, at) => takeApart(body, source, at),
+    },
+  ],
+};
+
+interface Body {
+  data: { attributes: PageAttributes };
+  included: unknown[];
+}
+
+interface PageAttributes {
+  subdomain: string | null;
+  custom_domain: string | null;
+  updated_at: string;
+}
+
+interface Report {
+  id: string;
+  attributes: {
+    title: string;
+    report_type: string;
+    starts_at: string;
+    ends_at: string | null;
+    aggregate_state: string | null;
+    affected_resources: { status_page_resource_id: string | number }[];
+  };
+}
+
+interface Update {
+  attributes: { published_at: string; status_report_id: string | number };
+}
+
+interface Resource {
+  id: string;
+  attributes: { public_name: string };
+}
+
+const bodyFault = shape.faultFinder(
+  shape.object("an object with data and included", {
+    data: shape.object("a status page", {
+      type: { description: "status_page", enum: ["status_page"] },
+      attributes: shape.object("a status page's attributes", {
+        subdomain: shape.textOrNull,
+        custom_domain: shape.textOrNull,
+        updated_at: shape.instant,
+      }),
+    }),
+    included: shape.list("a list of reports, updates and resources"),
+  }),
+);
+
+const typeFault = shape.faultFinder(
+  shape.object("an object with type", { type: shape.text }),
+);
+
+/** What is used of each type; others are there, too. */
+const faults = new Map<string, shape.FaultOf>([
+  [
+    "status_report",
+    shape.faultFinder(
+      shape.object("a report", {
+        id: shape.id,
+        attributes: shape.object("a report's attributes", {
+          title: shape.text,
+          report_type: shape.text,
+          starts_at: shape.instant,
+          ends_at: shape.instantOrNull,
+          aggregate_state: shape.textOrNull,
+          affected_resources: shape.list(
+            "a list of resources",
+            shape.object("a resource", { status_page_resource_id: shape.code }),
+          ),
+        }),
+      }),
+    ),
+  ],
+  [
+    "status_update",
+    shape.faultFinder(
+      shape.object("an update", {
+        attributes: shape.object("an update's attributes", {
+          published_at: shape.instant,
+          status_report_id: shape.code,
+        }),
+      }),
+    ),
+  ],
+  [
+    "status_page_resource",
+    shape.faultFinder(
+      shape.object("a resource", {
+        id: shape.id,
+        attributes: shape.object("a resource's attributes", {
+          public_name: shape.text,
+        }),
+      }),
+    ),
+  ],
+]);
+
+function takeApart(body: unknown, source: Source, at: Date): Taken {
+  const fault = bodyFault(body);
+  if (fault !== null) return notUnderstood(fault);
+  const { data, included } = body as Body;
+  const feedAt = new Date(data.attributes.updated_at);
+  const problem =
+    hostProblem(data.attributes, source) ?? backInTime(feedAt, source);
+  if (problem !== null) return notUnderstood(problem);
+  const entries = goodEntries<{ type: string }>(included, "included", faultOf);
+  return {
+    problem: entries.problem,
+    list: {
+      scope: "notices",
+      notices: noticesOf(entries, at),
+      listedFrom: null,
+    },
+    more: false,
+    feedAt,
+  };
+}
+
+/** A page of its own domain is told by it, another one by its name at Better Stack. */
+function hostProblem(page: PageAttributes, source: Source): string | null {
+  const { custom_domain, subdomain } = page;
+  const host = new URL(source.api).hostname;
+  const isThis =
+    host === custom_domain ||
+    (subdomain !== null && host.startsWith(`${subdomain}.`));
+  if (isThis) return null;
+  return shape.mismatch(
+    "data.attributes.custom_domain",
+    `${host}, whose feed this should be`,
+    shape.shown(custom_domain),
+  );
+}
+
+function faultOf(value: unknown, place?: string): string | null {
+  const fault = typeFault(value, place);
+  if (fault !== null) return fault;
+  const { type } = value as { type: string };
+  return faults.get(type)?.(value, place) ?? null;
+}
+
+function noticesOf({ good }: Entries<{ type: string }>, at: Date): Notice[] {
+  const ofType = (type: string): unknown[] =>
+    good.filter((entry) => entry.type === type);
+  const posted = firstUpdates(ofType("status_update") as Update[]);
+  const names = new Map(
+    (ofType("status_page_resource") as Resource[]).map(
+      ({ id, attributes }) => [id, attributes.public_name] as const,
+    ),
+  );
+  return (ofType("status_report") as Report[]).map((report) =>
+    noticeOf(report, posted.get(report.id) ?? null, names, at),
+  );
+}
+
+/** A report is published with its first update. */
+function firstUpdates(updates: Update[]): Map<string, number> {
+  const first = new Map<string, number>();
+  for (const { attributes } of updates) {
+    const report = String(attributes.status_report_id);
+    const ms = Date.parse(attributes.published_at);
+    first.set(report, Math.min(ms, first.get(report) ?? Infinity));
+  }
+  return first;
+}
+
+const overWords = new Set(["resolved", "operational"]);
+
+function noticeOf(
+  report: Report,
+  postedMs: number | null,
+  names: Map<string, string>,
+  at: Date,
+): Notice {
+  const { title, report_type, starts_at, ends_at, aggregate_state } =
+    report.attributes;
+  const ended = ends_at !== null && Date.parse(ends_at) <= +at;
+  return {
+    id: report.id,
+    kind: report_type === "maintenance" ? "maintenance" : "incident",
+    title: plainText(title, 500),
+    url: null,
+    status: plainText(aggregate_state ?? "", 100) || report_type,
+    impact: null,
+    startedAt: new Date(starts_at),
+    postedAt: postedMs === null ? null : new Date(postedMs),
+    resolvedAt: ended ? new Date(ends_at) : null,
+    over: ended || overWords.has(aggregate_state?.toLowerCase() ?? ""),
+    subjects: report.attributes.affected_resources
+      .slice(0, 100)
+      .map(({ status_page_resource_id: id }) => names.get(String(id)))
+      .filter((name) => name !== undefined)
+      .map((name) => plainText(name, 200)),
+    raw: rawText(report),
+  };
+}

@@ -1,0 +1,143 @@
+/** Bybit's system status: maintenance and incidents, scheduled, under way and ended. */
+
+import { backInTime } from "./back-in-time.js";
+import { goodEntries } from "./entries.js";
+import { errorAnswer } from "./error-answer.js";
+import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import type { Notice, Source } from "./feed.js";
+import * as shape from "./shape.js";
+import { plainText, rawText, webAddress } from "./strangers-text.js";
+
+export const bybit: FeedKind = {
+  tellsIncidents: true,
+  pauseMs: 1000,
+  documents: (source) => [
+    {
+      url: source.api,
+      pageUrl: null,
+      takeApart: (body) => takeApart(body, source),
+    },
+  ],
+};
+
+interface Body {
+  result: { list: unknown[] };
+  time: number;
+}
+
+interface Entry {
+  id: string;
+  title: string;
+  state: string;
+  begin: string;
+  end: string;
+  href: string | null;
+  serviceTypes: (string | number)[];
+  product: (string | number)[];
+  maintainType: string | number;
+  env?: string | number;
+}
+
+const envelopeFault = shape.faultFinder(
+  shape.object("an object with retCode and result", { retCode: shape.code }),
+);
+
+const bodyFault = shape.faultFinder(
+  shape.object("an object with retCode and result", {
+    result: shape.object("an object with list", {
+      list: shape.list("a list of notices"),
+    }),
+    time: shape.clock,
+  }),
+);
+
+const entryFault = shape.faultFinder(
+  shape.object(
+    "a notice",
+    {
+      id: shape.id,
+      title: shape.text,
+      state: shape.text,
+      begin: shape.milliseconds,
+      end: shape.millisecondsOrEmpty,
+      href: shape.textOrNull,
+      serviceTypes: shape.list("a list of numbers", shape.code),
+      product: shape.list("a list of numbers", shape.code),
+      maintainType: shape.code,
+      env: shape.code,
+    },
+    ["env"],
+  ),
+);
+
+function takeApart(body: unknown, source: Source): Taken {
+  const fault = envelopeFault(body);
+  if (fault !== null) return notUnderstood(fault);
+  const { retCode, retMsg } = body as { retCode: unknown; retMsg?: unknown };
+  if (String(retCode) !== "0")
+    return notUnderstood(errorAnswer(retCode, retMsg));
+  const problem = bodyFault(body) ?? backInTime(timeOf(body as Body), source);
+  if (problem !== null) return notUnderstood(problem);
+  const { list } = (body as Body).result;
+  const entries = goodEntries<Entry>(list, "result.list", entryFault);
+  // 2 is the demo trading, which is not watched.
+  const real = entries.good.filter(({ env = 1 }) => String(env) === "1");
+  return {
+    problem: entries.problem,
+    list: {
+      scope: "notices",
+      notices: real.map(noticeOf),
+      listedFrom: null,
+    },
+    more: false,
+    feedAt: timeOf(body as Body),
+  };
+}
+
+function timeOf({ time }: Body): Date {
+  return new Date(time);
+}
+
+const services: Record<string, string> = {
+  1: "Trading service",
+  2: "Trading service over HTTP",
+  3: "Trading service over WebSocket",
+  4: "Private stream",
+  5: "Market data",
+};
+
+const products: Record<string, string> = {
+  1: "Futures",
+  2: "Spot",
+  3: "Option",
+  4: "Spread",
+};
+
+function noticeOf(entry: Entry): Notice {
+  const { id, title, state, begin, end, href, maintainType } = entry;
+  // Until it has ended, the end is a plan.
+  const ended = state === "completed" && end !== "";
+  return {
+    id,
+    kind: String(maintainType) === "3" ? "incident" : "maintenance",
+    title: plainText(title, 500),
+    url: webAddress(href),
+    status: plainText(state, 100),
+    impact: null,
+    startedAt: new Date(Number(begin)),
+    postedAt: null,
+    resolvedAt: ended ? new Date(Number(end)) : null,
+    over: state === "completed" || state === "canceled",
+    subjects: subjectsOf(entry),
+    raw: rawText(entry),
+  };
+}
+
+function subjectsOf({ serviceTypes, product }: Entry): string[] {
+  return [
+    ...serviceTypes.map((type) => services[type] ?? `serviceType ${type}`),
+    ...product.map((type) => products[type] ?? `product ${type}`),
+  ]
+    .slice(0, 100)
+    .map((name) => plainText(name, 200));
+}

@@ -1,0 +1,35 @@
+import type { NoticeList, Source } from "./feed.js";
+
+/** How one kind of feed is asked and understood. */
+export interface FeedKind {
+  /** Whether it can tell of incidents at all. Where it cannot, its silence during one says nothing. */
+  tellsIncidents: boolean;
+  /** From one request to a host to the next, milliseconds. */
+  pauseMs: number;
+  documents(source: Source): FeedDocument[];
+}
+
+/** What is fetched by one address. Several may be parts of one list, and then have its scope in common; of a notice that is in two, the first holds. */
+export interface FeedDocument {
+  url: string;
+  /** Address of a further page, counted from 1; null where there are none. */
+  pageUrl: ((page: number) => string) | null;
+  /** @param body parsed JSON, of whatever shape */
+  takeApart(body: unknown, at: Date): Taken;
+}
+
+export interface Taken {
+  /** One line, of any length, without the document's name; null: all was understood. */
+  problem: string | null;
+  /** Null where nothing was understood. */
+  list: NoticeList | null;
+  /** A further page may go on where this one ends. */
+  more: boolean;
+  /** As of when the document says it is. */
+  feedAt: Date | null;
+}
+
+/** Nothing of a document was understood. */
+export function notUnderstood(problem: string): Taken {
+  return { problem, list: null, more: false, feedAt: null };
+}

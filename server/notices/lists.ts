@@ -1,0 +1,52 @@
+import type { Notice, NoticeList } from "./feed.js";
+
+/** One list out of its parts, which may overlap. Of a notice that comes twice, the first holds. */
+export function joined(parts: NoticeList[]): NoticeList {
+  const known = new Set<string>();
+  const notices = parts
+    .flatMap((part) => part.notices)
+    .filter(({ id }) => {
+      if (id === null) return true;
+      const isNew = !known.has(id);
+      known.add(id);
+      return isNew;
+    });
+  return { ...parts[0]!, notices, listedFrom: earliest(parts) };
+}
+
+function earliest(parts: NoticeList[]): Date | null {
+  const from = parts.map(({ listedFrom }) => listedFrom);
+  if (from.includes(null)) return null;
+  return new Date(Math.min(...from.map(Number)));
+}
+
+/** The newest notices of all lists together; what is left out moves where its list begins. */
+export function newest(lists: NoticeList[], most: number): NoticeList[] {
+  const all = lists.flatMap(({ notices }) => notices).sort(byAge);
+  const kept = new Set(all.slice(0, most));
+  return lists.map((list) => {
+    const notices = [...list.notices].sort(byAge);
+    const left = notices.find((notice) => !kept.has(notice));
+    return {
+      ...list,
+      notices: notices.filter((notice) => kept.has(notice)),
+      listedFrom: left ? after(left, list.listedFrom) : list.listedFrom,
+    };
+  });
+}
+
+function after({ postedAt }: Notice, from: Date | null): Date | null {
+  if (from === null || postedAt === null) return null;
+  return new Date(Math.max(+from, +postedAt + 1));
+}
+
+/** Newest first. What holds now has no time, and is newest. */
+function byAge(a: Notice, b: Notice): number {
+  const [one, other] = [timeOf(a), timeOf(b)];
+  return one === other ? 0 : one < other ? 1 : -1;
+}
+
+function timeOf({ postedAt, startedAt }: Notice): number {
+  const at = postedAt ?? startedAt;
+  return at === null ? Infinity : +at;
+}

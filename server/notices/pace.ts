@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Pace {
+  /**
+   * Waits for the host's turn. Turns are given in the order in which they are asked for.
+   *
+   * @param pauseMs until the host's next turn
+   * @throws where the signal ends the waiting
+   */
+  turn(host: string, pauseMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Keeps a distance between requests to the same host, whichever feeds they are for. */
+export function makePace(): Pace {
+  const nextMs = new Map<string, number>();
+  return {
+    async turn(host, pauseMs, signal) {
+      const nowMs = performance.now();
+      const turnMs = Math.max(nowMs, nextMs.get(host) ?? nowMs);
+      nextMs.set(host, turnMs + pauseMs);
+      if (turnMs > nowMs) await sleep(turnMs - nowMs, undefined, { signal });
+    },
+  };
+}

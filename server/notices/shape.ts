@@ -1,0 +1,151 @@
+/** Holds what a venue sent against the shape that is expected of it, and says in one line where it differs. */
+
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { isInstant, isMilliseconds } from "./instants.js";
+import { plainText } from "./strangers-text.js";
+
+/** A JSON schema. Each node describes what it expects; properties that it does not name may be there. */
+export interface Schema {
+  description: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  format?: "text" | "id" | "instant" | "milliseconds" | "millisecondsOrEmpty";
+  minimum?: number;
+  maximum?: number;
+}
+
+/** An object of which every named property is required. */
+export function object(
+  description: string,
+  properties: Record<string, Schema>,
+  optional: string[] = [],
+): Schema {
+  const required = Object.keys(properties).filter(
+    (name) => !optional.includes(name),
+  );
+  return { description, type: "object", properties, required };
+}
+
+export function list(description: string, items?: Schema): Schema {
+  return { description, type: "array", ...(items && { items }) };
+}
+
+export const instant: Schema = {
+  description: "a time",
+  type: "string",
+  format: "instant",
+};
+
+export const instantOrNull: Schema = {
+  description: "a time or null",
+  type: ["string", "null"],
+  format: "instant",
+};
+
+export const milliseconds: Schema = {
+  description: "milliseconds since 1970 as text",
+  type: "string",
+  format: "milliseconds",
+};
+
+export const millisecondsOrEmpty: Schema = {
+  description: "milliseconds since 1970 as text, or an empty text",
+  type: "string",
+  format: "millisecondsOrEmpty",
+};
+
+/** What a server's clock shows. */
+export const clock: Schema = {
+  description: "milliseconds since 1970",
+  type: "integer",
+  minimum: 0,
+  maximum: Date.parse("9999-12-30T00:00:00Z"),
+};
+
+/** Which by and by becomes a notice's, and is therefore neither empty nor longer than can be kept. */
+export const id: Schema = {
+  description: "an id of 1 to 200 plain characters",
+  type: "string",
+  format: "id",
+};
+
+/** With something in it that can be shown. */
+export const text: Schema = {
+  description: "a text that is not empty",
+  type: "string",
+  format: "text",
+};
+
+export const textOrNull: Schema = {
+  description: "a text or null",
+  type: ["string", "null"],
+};
+
+/** Numbers that venues write as such or as text. */
+export const code: Schema = {
+  description: "a number",
+  type: ["string", "number"],
+};
+
+const formats = {
+  text: (value: string) => plainText(value, 500) !== "",
+  id: (value: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(value),
+  instant: isInstant,
+  milliseconds: isMilliseconds,
+  millisecondsOrEmpty: (value: string) => value === "" || isMilliseconds(value),
+};
+
+/** What is wrong with a value, as `started_at: expected a time, got null`; null when it has the shape. */
+export type FaultOf = (value: unknown, place?: string) => string | null;
+
+/** Compiled at the first use, so that importing costs nothing. */
+export function faultFinder(schema: Schema): FaultOf {
+  let validate: ValidateFunction | undefined;
+  return (value, place = "") => {
+    validate ??= compile(schema);
+    if (validate(value)) return null;
+    return faultText(validate.errors![0]!, place);
+  };
+}
+
+function compile(schema: Schema): ValidateFunction {
+  const ajv = new Ajv({
+    verbose: true,
+    ownProperties: true,
+    allowUnionTypes: true,
+    formats,
+  });
+  return ajv.compile(schema);
+}
+
+function faultText(error: ErrorObject, place: string): string {
+  const node = error.parentSchema as Schema;
+  const { missingProperty } = error.params as { missingProperty?: string };
+  const path = place + pathText(error.instancePath);
+  if (missingProperty === undefined)
+    return mismatch(path, node.description, shown(error.data));
+  const expected = node.properties![missingProperty]!.description;
+  return mismatch(`${path}.${missingProperty}`, expected, "nothing");
+}
+
+export function mismatch(path: string, expected: string, got: string): string {
+  const named = path.replace(/^\./, "") || "the answer";
+  return `${named}: expected ${expected}, got ${got}`;
+}
+
+/** `/components/3/name` is `.components[3].name`. Schemas name no property with `/` or `~`. */
+function pathText(pointer: string): string {
+  return pointer.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
+}
+
+/** A stranger's value in a line of ours. */
+export function shown(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value !== "string") return String(value);
+  const head = plainText(value, 41);
+  return JSON.stringify(head.length > 40 ? `${head.slice(0, 39)}…` : head);
+}

@@ -1,0 +1,237 @@
+/**
+ * Atlassian Statuspage: `incidents.json` and, beside it,
+ * `scheduled-maintenances.json`.
+ *
+ * The page's indicator is never read: pages say "operational" during critical
+ * incidents.
+ */
+
+import { backInTime } from "./back-in-time.js";
+import { goodEntries, type Entries } from "./entries.js";
+import {
+  notUnderstood,
+  type FeedDocument,
+  type FeedKind,
+  type Taken,
+} from "./feed-kind.js";
+import type { Notice, NoticeKind, NoticeList, Source } from "./feed.js";
+import * as shape from "./shape.js";
+import { plainText, rawText, webAddress } from "./strangers-text.js";
+
+export const statuspage: FeedKind = {
+  tellsIncidents: true,
+  pauseMs: 1000,
+  documents: (source) => [
+    document(source, source.api, incidents),
+    document(
+      source,
+      new URL("scheduled-maintenances.json", source.api).href,
+      maintenances,
+    ),
+  ],
+};
+
+/** How many entries a list has where it was cut; one that has fewer goes back to the beginning. */
+const fullPage = 50;
+
+interface Page {
+  id: string;
+  url: string;
+  updated_at: string;
+}
+
+interface Entry {
+  id: string;
+  page_id: string;
+  name: string;
+  status: string;
+  impact: string | null;
+  shortlink: string | null;
+  created_at: string;
+  started_at: string | null;
+  resolved_at: string | null;
+  components: { name: string }[];
+}
+
+interface Maintenance extends Entry {
+  scheduled_for: string | null;
+}
+
+/** The two lists differ in their name, and in when an entry starts. */
+interface Kind {
+  kind: NoticeKind;
+  scope: "incidents" | "maintenances";
+  property: "incidents" | "scheduled_maintenances";
+  bodyFault: shape.FaultOf;
+  entryFault: shape.FaultOf;
+  startOf(entry: Entry): string;
+}
+
+const page = shape.object("a page", {
+  id: shape.id,
+  url: shape.text,
+  updated_at: shape.instant,
+});
+
+const entry: Record<string, shape.Schema> = {
+  id: shape.id,
+  page_id: shape.id,
+  name: shape.text,
+  status: shape.text,
+  impact: shape.textOrNull,
+  shortlink: shape.textOrNull,
+  created_at: shape.instant,
+  started_at: shape.instantOrNull,
+  resolved_at: shape.instantOrNull,
+  components: shape.list(
+    "a list of components",
+    shape.object("a component", { name: shape.text }),
+  ),
+};
+
+const incidents: Kind = {
+  kind: "incident",
+  scope: "incidents",
+  property: "incidents",
+  bodyFault: shape.faultFinder(
+    shape.object("an object with page and incidents", {
+      page,
+      incidents: shape.list("a list of incidents"),
+    }),
+  ),
+  entryFault: shape.faultFinder(shape.object("an incident", entry)),
+  startOf: ({ started_at, created_at }) => started_at ?? created_at,
+};
+
+const maintenances: Kind = {
+  kind: "maintenance",
+  scope: "maintenances",
+  property: "scheduled_maintenances",
+  bodyFault: shape.faultFinder(
+    shape.object("an object with page and scheduled_maintenances", {
+      page,
+      scheduled_maintenances: shape.list("a list of maintenances"),
+    }),
+  ),
+  entryFault: shape.faultFinder(
+    shape.object("a maintenance", {
+      ...entry,
+      scheduled_for: shape.instantOrNull,
+    }),
+  ),
+  startOf: (entry) =>
+    (entry as Maintenance).scheduled_for ??
+    entry.started_at ??
+    entry.created_at,
+};
+
+function document(source: Source, url: string, kind: Kind): FeedDocument {
+  return {
+    url,
+    // Not documented, and ignored by some: who asks for more pages looks whether they bring anything new.
+    pageUrl(number) {
+      const address = new URL(url);
+      address.searchParams.set("page", String(number));
+      return address.href;
+    },
+    takeApart: (body) => takeApart(body, source, kind),
+  };
+}
+
+function takeApart(body: unknown, source: Source, kind: Kind): Taken {
+  const fault = kind.bodyFault(body);
+  if (fault !== null) return notUnderstood(fault);
+  const { page } = body as { page: Page };
+  const problem = pageProblem(page, source);
+  if (problem !== null) return notUnderstood(problem);
+  const values = (body as Record<Kind["property"], unknown[]>)[kind.property];
+  const entries = goodEntries<Entry>(values, kind.property, (value, place) =>
+    entryFault(value, place!, page, kind),
+  );
+  return {
+    problem: entries.problem,
+    list: listOf(entries, values.length < fullPage, page, kind),
+    more: values.length >= fullPage,
+    feedAt: new Date(page.updated_at),
+  };
+}
+
+/** Whether this is the page that we asked for, and no earlier than it was. */
+function pageProblem({ url, updated_at }: Page, source: Source): string | null {
+  const host = hostOf(url);
+  const hosts = [source.page, source.api].map((own) => own && hostOf(own));
+  if (host === null || !hosts.includes(host)) {
+    const expected = `the host of ${hosts.find((own) => own !== null)}, whose feed this should be`;
+    return shape.mismatch("page.url", expected, shape.shown(url));
+  }
+  return backInTime(new Date(updated_at), source);
+}
+
+function hostOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).host : null;
+}
+
+function entryFault(
+  value: unknown,
+  place: string,
+  page: Page,
+  kind: Kind,
+): string | null {
+  const fault = kind.entryFault(value, place);
+  if (fault !== null) return fault;
+  const { page_id } = value as Entry;
+  if (page_id === page.id) return null;
+  const expected = `the page's id ${shape.shown(page.id)}`;
+  return shape.mismatch(`${place}.page_id`, expected, shape.shown(page_id));
+}
+
+function listOf(
+  { good, problem }: Entries<Entry>,
+  isWhole: boolean,
+  page: Page,
+  kind: Kind,
+): NoticeList {
+  const posted = good.map(({ created_at }) => Date.parse(created_at));
+  return {
+    scope: kind.scope,
+    notices: good.map((entry) => noticeOf(entry, page, kind)),
+    // One that was not understood is missing from the list, whenever it was posted.
+    listedFrom: problem === null ? listedFrom(posted, isWhole) : null,
+  };
+}
+
+/** How far back a list of times goes that may have been cut at its end. */
+function listedFrom(posted: number[], isWhole: boolean): Date | null {
+  if (isWhole) return new Date(0);
+  // Where it is ordered by anything else, newer ones may have been cut off.
+  const isOrdered = posted.every(
+    (ms, index) => index === 0 || ms <= posted[index - 1]!,
+  );
+  return isOrdered ? new Date(posted.at(-1)!) : null;
+}
+
+const overWords = new Set(["resolved", "postmortem", "completed"]);
+
+function noticeOf(entry: Entry, page: Page, kind: Kind): Notice {
+  const { id, status, impact, shortlink, created_at, resolved_at } = entry;
+  return {
+    id,
+    kind: kind.kind,
+    title: plainText(entry.name, 500),
+    url: webAddress(shortlink) ?? webAddress(pageOf(id, page)),
+    status: plainText(status, 100),
+    impact: impact === null ? null : plainText(impact, 100),
+    startedAt: new Date(kind.startOf(entry)),
+    postedAt: new Date(created_at),
+    resolvedAt: resolved_at === null ? null : new Date(resolved_at),
+    over: overWords.has(status),
+    subjects: entry.components
+      .slice(0, 100)
+      .map(({ name }) => plainText(name, 200)),
+    raw: rawText(entry),
+  };
+}
+
+function pageOf(id: string, { url }: Page): string {
+  return `${url.replace(/\/+$/, "")}/incidents/${encodeURIComponent(id)}`;
+}
