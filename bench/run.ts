@@ -8,6 +8,7 @@ import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
 import { benchIngest } from "./ingest.js";
+import { benchNotices } from "./notices.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
 import { benchWeb } from "./web.js";
@@ -19,6 +20,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   takeover: benchTakeover,
   board: benchBoard,
   web: benchWeb,
+  notices: benchNotices,
   demo: benchDemo,
 };
 

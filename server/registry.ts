@@ -165,6 +165,8 @@ export interface Official {
   api: string | null;
   /** Where one feed serves several services: a notice is about this one when its title or a component of it contains one of these words. */
   about?: string[];
+  /** What such a feed tells beside what we measure (deposits, listings): a notice is not counted when its title contains one of these words, or when each of its components does. */
+  notAbout?: string[];
 }
 
 /** What is measured and judged by itself: an endpoint, a stream, or `ws:conn`, the socket that the streams share. */

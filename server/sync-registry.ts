@@ -18,6 +18,9 @@ function rowsOf(registry: Registry) {
       chain: venue.chain,
       officialKind: venue.official?.kind ?? null,
       officialPage: venue.official?.page ?? null,
+      officialApi: venue.official?.api ?? null,
+      about: venue.official?.about ?? null,
+      notAbout: venue.official?.notAbout ?? null,
       components: componentsOf(venue).map((component) => ({
         component: component.id,
         label: component.label,

@@ -43,7 +43,8 @@ begin
       and c.relname in (
         'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
         'venue_latency_day', 'usual_hour', 'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state',
-        'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force'
+        'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force',
+        'official_source', 'official_reading', 'official_incident', 'official_change'
       )
       and c.relowner <> 'vw_core'::regrole
     -- a roll-up reads with the rights of its owner, so what it stands on comes first
@@ -73,7 +74,7 @@ grant select on migration to vw_core, vw_web;
 grant select on
   sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
   venue_latency_day, usual_hour, probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
-  alert_event, rules_in_force
+  alert_event, rules_in_force, official_source, official_reading, official_incident, official_change
 to vw_web, vw_analyst;
 grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
 

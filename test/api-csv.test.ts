@@ -238,7 +238,10 @@ void t.test("tables for spreadsheets", async (t) => {
 
   await t.test("without rows there is a header", async (t) => {
     const { text } = await api.ask("/v1/incidents?format=csv&category=oracle");
-    t.match(text, /^generatedAt,[\w,]+,subjectMatched\r\n$/);
+    t.match(
+      text,
+      /^generatedAt,[\w,]+,subjectMatched,[\w,]+,aheadUncorrelated\r\n$/,
+    );
   });
 
   await t.test("HEAD has the same headers and no body", async (t) => {

@@ -4,11 +4,15 @@ import { makeEngineMetrics } from "../engine/metrics.js";
 import { startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
+import { makeNoticesMetrics } from "../notices/metrics.js";
+import { makePolling } from "../notices/polling.js";
+import { makeFeedReader } from "../notices/reader.js";
 import { makeOwnMetrics } from "../own-metrics.js";
+import { version } from "../package.js";
 import { readiness } from "../readiness.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
-export const help = `Runs the engine and the upkeep of the history. Several may run: one leads, and another takes over when it dies.`;
+export const help = `Runs the engine and the upkeep of the history, and reads the venues' own feeds. Several may run: one leads, and another takes over when it dies.`;
 
 /**
  * The longest that is asked, compressing or rolling up a late day, took six seconds. On a server that vanished without
@@ -49,11 +53,30 @@ export async function run(): Promise<void> {
     });
     life.onClose("readiness connection", readinessPool.close);
     const metrics = makeOwnMetrics("core");
+    const reader = makeFeedReader({
+      userAgent: `venuewatch/${version} (+${settings.siteUrl}; notices)`,
+    });
+    life.onClose("connections to feeds", reader.close);
+    // apart, so that what it keeps takes no connection from the engine
+    const noticesPool = openPool(url, {
+      applicationName: "core notices",
+      log,
+      max: 2,
+      statementTimeoutMs,
+    });
+    life.onClose("connections of the notices", noticesPool.close);
+    const polling = makePolling({
+      db: noticesPool,
+      reader,
+      log,
+      metrics: makeNoticesMetrics(metrics),
+    });
     const core = startCore({
       pool,
       leasePool,
       log,
       metrics: makeEngineMetrics(metrics, readinessPool, log),
+      readNextFeed: (signal) => polling.readNext(signal),
     });
     life.onClose("engine", core.close);
     const health = await startHealth({

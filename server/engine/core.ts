@@ -40,6 +40,8 @@ export interface CoreOptions {
   rules?: RulesRow;
   pace?: Pace;
   metrics?: EngineMetrics | undefined;
+  /** Reads the venue's feed that is due, if one is; resolves with milliseconds until the next. Absent: none is read. */
+  readNextFeed?: (signal: AbortSignal) => Promise<number>;
 }
 
 export interface Core {
@@ -48,6 +50,12 @@ export interface Core {
   /** Hands the leadership over, and ends after what is under way in the database. */
   close: () => Promise<void>;
 }
+
+/** Feeds are read so many at once: one that hangs keeps no other waiting, and few bodies are in memory. */
+const readersAtOnce = 3;
+
+/** After a reading that failed for our own fault. */
+const readAgainMs = 5_000;
 
 /** What a core has for as long as it leads. */
 interface Office {
@@ -58,8 +66,8 @@ interface Office {
 }
 
 /**
- * Runs the engine and the upkeep of the history, as long as this core is the leader. Renewing, deciding and upkeep go on side
- * by side, so that a long refresh keeps neither the lease nor an incident waiting.
+ * Runs the engine and the upkeep of the history, and reads the venues' own feeds, as long as this core is the leader. All that
+ * goes on side by side, so that neither a long refresh nor a slow feed keeps the lease or an incident waiting.
  */
 export function startCore({
   pool,
@@ -68,12 +76,14 @@ export function startCore({
   rules = rulesRow,
   pace = usualPace,
   metrics,
+  readNextFeed,
 }: CoreOptions): Core {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const lease = makeLease(leasePool, "engine", holder, pace.leaseMs);
   const renewEveryMs = pace.leaseMs / renewalsALease;
   let office: Office | null = null;
   let closing = false;
+  const ending = new AbortController();
   metrics?.leads(false);
 
   const renewing = startLoop(async () => {
@@ -129,6 +139,22 @@ export function startCore({
     return mine.upkeep.doWhatIsDue(() => office === mine && !closing);
   });
 
+  /** A core that leads no more ends its reading all the same: nobody else reads that feed meanwhile. */
+  const reading = Array.from({ length: readNextFeed ? readersAtOnce : 0 }, () =>
+    startLoop(async () => {
+      if (!office) return rules.step_ms;
+      try {
+        return await readNextFeed!(ending.signal);
+      } catch (error) {
+        if (!closing)
+          log.error("could not read a venue's feed; it is read again later", {
+            error,
+          });
+        return readAgainMs;
+      }
+    }),
+  );
+
   function lead(term: Term): void {
     log.info("leads from now on", { ...term });
     // whoever led before, what it left undone is unknown: everything is due
@@ -157,9 +183,13 @@ export function startCore({
     holder,
     async close() {
       closing = true;
+      ending.abort();
       // at once: whoever takes over need not wait for what is under way here
       const handedOver = renewing.end().then(handOver);
-      await Promise.all([handedOver, deciding.end(), keepingUp.end()]);
+      await Promise.all([
+        handedOver,
+        ...[deciding, keepingUp, ...reading].map((loop) => loop.end()),
+      ]);
     },
   };
 }

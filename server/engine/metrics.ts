@@ -23,6 +23,8 @@ interface EngineState {
   incidents_open: number;
   alerts_waiting: number;
   alert_age_seconds: number | null;
+  feeds_readable: number;
+  feeds_unreadable: number;
 }
 
 /** A scraper waits for ten seconds by default, and all else should reach it when the database does not answer. */
@@ -137,6 +139,16 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
       "alert_events_oldest_seconds",
       "Age of the oldest of them, 0 where none waits. Nothing dispatches them yet: it grows from the first one on.",
       (of) => of.alert_age_seconds ?? 0,
+    ],
+    [
+      "feeds_readable",
+      "Venues' own feeds that can be read; two venues may share one.",
+      (of) => of.feeds_readable,
+    ],
+    [
+      "feeds_unreadable",
+      "Venues' own feeds that cannot be read, or were not for a quarter of an hour.",
+      (of) => of.feeds_unreadable,
     ],
   ];
   new Gauge({

@@ -1,4 +1,4 @@
--- How far is the engine behind, and what waits in the outbox? $1 how far apart the instants are, milliseconds.
+-- How far is the engine behind, what waits in the outbox, and which feeds can be read? $1 how far apart the instants are, milliseconds.
 -- One row; before the first tick it is behind since there is this database; alert_age_seconds is null where no alert waits.
 select
   extract(epoch from n.now - d.newest_at)::float8 as behind_seconds,
@@ -7,7 +7,9 @@ select
     as instants_behind,
   (select count(*)::int from incident i where i.closed_at is null and i.retracted_at is null) as incidents_open,
   a.waiting as alerts_waiting,
-  greatest(0, extract(epoch from n.now - a.oldest))::float8 as alert_age_seconds
+  greatest(0, extract(epoch from n.now - a.oldest))::float8 as alert_age_seconds,
+  f.readable as feeds_readable,
+  f.unreadable as feeds_unreadable
 from (select clock_timestamp() as now) n
 cross join (
   select coalesce((select e.ticked_at from engine_clock e), (select min(m.applied_at) from migration m)) as newest_at
@@ -17,3 +19,16 @@ cross join (
   from alert_event w
   where w.dispatched_at is null and w.dropped_at is null
 ) a
+cross join (
+  select
+    count(*) filter (where o.readable)::int as readable,
+    count(*) filter (where not o.readable)::int as unreadable
+  from official_source s
+  cross join lateral (
+    select exists (
+      select from (select r.* from official_reading r where r.source_id = s.source_id order by r.from_at desc limit 1) r
+      where r.problem is null and r.until_at >= clock_timestamp() - api.feed_silent_after()
+    ) as readable
+  ) o
+  where s.published
+) f

@@ -26,8 +26,9 @@ select
     -- as long as it was seen: the recovery hold would dilute what it was like
     'errors', api.errors(i.component_id, i.started_at, i.last_bad_at),
     'latency', api.incident_latency(i.component_id, i.started_at, i.last_bad_at),
-    'detection', api.detection(1, 90),
-    'official', json_build_object('source', v.official_kind, 'page', v.official_page, 'observed', false),
+    'detection', api.incident_detection(i.incident_id),
+    -- as far around it as a notice may stand beside it
+    'official', api.official(v.venue_id, i.started_at - api.paired_within(), i.started_at + api.paired_within()),
     'related', api.related(i.incident_id)
   )::text as body
 from api.incident i

@@ -40,7 +40,12 @@ select
   o.url as "officialUrl",
   o."startedAt" as "officialStartedAt",
   o."resolvedAt" as "officialResolvedAt",
-  o."subjectMatched"
+  o."subjectMatched",
+  o.status as "officialStatus",
+  o.impact as "officialImpact",
+  o."postedAt" as "officialPostedAt",
+  o.vanished as "officialVanished",
+  o."aheadUncorrelated"
 from api.clock k
 cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p
 -- read as a record at once: field by field, the text would be parsed again for each
@@ -50,7 +55,8 @@ cross join lateral json_to_record(p.body) as i (
   "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json
 )
 cross join lateral json_to_record(i.official) as o (
-  id text, title text, url text, "startedAt" text, "resolvedAt" text, "subjectMatched" boolean
+  id text, title text, url text, status text, impact text, "startedAt" text, "postedAt" text, "resolvedAt" text,
+  vanished boolean, "subjectMatched" boolean, "aheadUncorrelated" integer
 )
 left join measured m on m.venue_id = p.venue_id
 order by p.started_at desc, p.incident_id desc

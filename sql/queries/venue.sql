@@ -8,6 +8,7 @@ with snapshot as materialized (
   select
     k.generated_at,
     k.generated_at - w.length as from_at,
+    k.today,
     w.bucket
   from api.clock k
   cross join lateral (
@@ -276,15 +277,15 @@ select
       'regions', json_build_object('selected', $3::text, 'compare', g.regions),
       'incidents', i.incidents,
       'incidentPatterns', api.incident_patterns(90, v.venue_id),
-      'official', json_build_object(
-        'source', v.official_kind, 'page', v.official_page, 'observed', false, 'incidents', json_build_array()
-      ),
-      'detection', api.detection(r.incidents, 90),
+      -- what is yet to come too: maintenance is announced before it begins
+      'official', api.official(v.venue_id, (w.today - 89)::timestamp at time zone 'UTC', 'infinity'),
+      'detection', n.body,
       'summary', r.body
     )
     from points p, endpoints e, streams s, compared g, days d, recent i,
+      api.detection(90, array(select venue_id from chosen)) n,
       api.reliability(90, array(select venue_id from chosen)) r
     left join api.typical(7, array(select venue_id from chosen)) t using (venue_id)
-    where r.venue_id is not null
+    where r.venue_id is not null and n.venue_id is not null
   )::text as body
 from snapshot w, chosen v

@@ -47,8 +47,7 @@ select
       ),
       '[]'
     ),
-    -- the venue's own notice beside it; none is read yet
-    'official', null
+    'official', api.notice_beside(v.venue_id, i.incident_id, i.started_at, i.opened_at)
   ) as body
 from incident i
 join component c using (component_id)
@@ -272,19 +271,3 @@ begin atomic
   from chosen
   join api.incident i using (incident_id);
 end;
-
--- How our incidents compare with the venue's own notices. No notices are read yet, so all that would need one is null
--- and `observed` is false: not knowing is not the same as none.
-create function api.detection(ours bigint, window_days integer) returns json
-language sql stable
-return json_build_object(
-  'days', window_days,
-  'observed', false,
-  'ours', ours,
-  'theirs', null,
-  'paired', null,
-  'oursOnly', null,
-  'theirsOnly', null,
-  'subjectMatched', false,
-  'aheadUncorrelated', null
-);

@@ -9,14 +9,11 @@ import {
   list,
   named,
   object,
-  officialPage,
-  officialSource,
   oneOf,
   orNull,
   probeVersion,
   quote,
   regionId,
-  type Schema,
   severity,
   shownAs,
   slug,
@@ -27,7 +24,8 @@ import {
   venueName,
   withOptional,
 } from "./shapes.js";
-import { officialIncident, subjectMatched } from "./official.js";
+import { detection } from "./detection.js";
+import { official, officialIncident } from "./official.js";
 
 /** The examples tell of one incident, which is open at their `generatedAt`. */
 const startedAt = "2026-01-31T11:41:06.000Z";
@@ -116,50 +114,10 @@ const incidentObject = object("An incident, the same object everywhere.", {
   official: {
     ...orNull(officialIncident),
     description:
-      "A notice of the same venue that began within 6 hours of it, either way; null where there is none. None is read yet.",
-    examples: [null],
+      "The notice of the same venue, of kind incident, that began nearest to it and within 6 hours, either way; null where there is none. It may stand beside several incidents.",
   },
 });
 export const incident = named("Incident", incidentObject);
-
-const pairedWithinSeconds = 6 * 3600;
-
-/** What is null until notices are read. */
-function needsNotices(schema: Schema<number>): Schema<number | null> {
-  const description = `${schema.description} Null while observed is false.`;
-  return shownAs(orNull({ ...schema, description }), null);
-}
-
-const detectionObject = object(
-  "How our incidents compare with the venue's own notices. No notices are read yet: what would need one is null.",
-  {
-    days: integer(
-      "Length of the window in UTC days, today included. An incident's page has no window: it says 90 there, whenever the incident was.",
-      90,
-      1,
-    ),
-    observed: flag("Whether the venue's notices could be read.", false),
-    ours: integer(
-      "Incidents of ours that are compared: those that started in the window. On an incident's page it is that one alone, so 1.",
-      7,
-    ),
-    theirs: needsNotices(integer("Notices of the venue.", 6)),
-    paired: needsNotices(
-      integer("Ours with a notice within 6 hours before or after.", 5),
-    ),
-    oursOnly: needsNotices(integer("Ours without one.", 2)),
-    theirsOnly: needsNotices(integer("Notices without one of ours.", 1)),
-    subjectMatched,
-    aheadUncorrelated: needsNotices(
-      integer(
-        "Seconds by which we were earlier, the median of the pairs; negative where the venue was.",
-        240,
-        -pairedWithinSeconds,
-      ),
-    ),
-  },
-);
-export const detection = named("Detection", detectionObject);
 
 const vote = object("One region's vote.", {
   region: regionId,
@@ -368,11 +326,7 @@ export const incidentDetailResponse = named(
       description:
         "This incident alone against the venue's own notices; /v1/targets/{venue} has all of the venue's ninety days.",
     },
-    official: object("The venue's own channel.", {
-      source: officialSource,
-      page: officialPage,
-      observed: flag("Whether it could be read in the window.", false),
-    }),
+    official: official("the 6 hours before and after it began"),
     related: shownAs(
       list(
         "Newest first, the nearest ten of each: others of the venue that started within six hours of it or were under way when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component tell which is which.",

@@ -1,4 +1,5 @@
 import {
+  category,
   generatedAt,
   integer,
   list,
@@ -10,7 +11,6 @@ import {
   venueId,
   venueName,
 } from "./shapes.js";
-import { category } from "./status.js";
 
 const windowDays = integer(
   "Length of the window in UTC days, today included.",

@@ -1,4 +1,5 @@
 import type { SchemaObject } from "openapi3-ts/oas31";
+import { categories } from "../../registry.js";
 
 /** Only the compiler sees it: it carries the type that a schema describes. */
 declare const described: unique symbol;
@@ -209,6 +210,11 @@ export const since = instant(
 export const severity = named(
   "Severity",
   shownAs(oneOf(["degraded", "outage"], "How bad an incident is."), "outage"),
+);
+
+export const category = named(
+  "Category",
+  oneOf(categories, "Category of the venue."),
 );
 
 /** Names of things, with an example each. */

@@ -1,6 +1,6 @@
-import { categories } from "../../registry.js";
 import { incident } from "./incident.js";
 import {
+  category,
   day,
   exactly,
   generatedAt,
@@ -9,7 +9,6 @@ import {
   list,
   named,
   object,
-  oneOf,
   orNull,
   percent,
   quote,
@@ -19,11 +18,6 @@ import {
   venueId,
   venueName,
 } from "./shapes.js";
-
-export const category = named(
-  "Category",
-  oneOf(categories, "Category of the venue."),
-);
 
 const uptimeDayObject = object(
   "One UTC day. Minutes are judged by a majority of the regions that measured them.",

@@ -112,16 +112,20 @@ export const incidentsTable: Table = {
     officialStartedAt: ofNotice("startedAt"),
     officialResolvedAt: ofNotice("resolvedAt"),
     subjectMatched: ofNotice("subjectMatched"),
+    officialStatus: ofNotice("status"),
+    officialImpact: ofNotice("impact"),
+    officialPostedAt: ofNotice("postedAt"),
+    officialVanished: ofNotice("vanished"),
+    aheadUncorrelated: ofNotice("aheadUncorrelated"),
   },
 };
 
-/** A field of the notice beside an incident. No notice is read yet, so that all of them are empty. */
+/** A field of the notice beside an incident. */
 function ofNotice(name: string): Schema {
   const schema = officialIncident.properties![name] as Schema;
   return {
     ...(schema.anyOf ? schema : orNull(schema)),
-    description: `${schema.description} It is empty where there is no notice; none is read yet.`,
-    examples: [null],
+    description: `${schema.description} It is empty where there is no notice.`,
   };
 }
 

@@ -1,12 +1,12 @@
 import {
   component,
   componentLabel,
-  detection,
   fault,
   incident,
   target,
 } from "./incident.js";
-import { officialIncident } from "./official.js";
+import { detection } from "./detection.js";
+import { official } from "./official.js";
 import { reliabilityVenue } from "./reliability.js";
 import {
   exactly,
@@ -18,8 +18,6 @@ import {
   named,
   number,
   object,
-  officialPage,
-  officialSource,
   oneOf,
   orNull,
   percent,
@@ -252,18 +250,7 @@ export const exchangeResponse = named(
       "All incidents that started within ninety days by component and severity, each in exactly one pattern; most frequent first.",
       named("IncidentPattern", incidentPattern),
     ),
-    official: object("The venue's own channel.", {
-      source: officialSource,
-      page: officialPage,
-      observed: flag("Whether it could be read in the window.", false),
-      incidents: shownAs(
-        list(
-          "The venue's own notices. None is read yet, so that it is empty.",
-          officialIncident,
-        ),
-        [],
-      ),
-    }),
+    official: official("the window of 90 days and after it"),
     detection,
     summary: {
       ...reliabilityVenue,

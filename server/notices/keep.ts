@@ -1,0 +1,49 @@
+import type { Db } from "../db.js";
+import type { Reading } from "./feed.js";
+
+/** A feed that was not read for so long begins a new run: what it said meanwhile is not known. As `api.feed_silent_after()`. */
+const silentAfterS = 15 * 60;
+
+/** A venue that posts a notice every half hour has fifty a day. What invents more than this is no feed. */
+const newADay = 2_000;
+
+/** How many notices were new, told otherwise than before, were in the feed no more, or were too many to be kept. */
+export interface Kept {
+  added: number;
+  changed: number;
+  left_feed: number;
+  refused: number;
+}
+
+/**
+ * Keeps what a reading brought: the state of the feed, new notices, and changes of those that are known.
+ *
+ * @param at when it was read
+ * @param dueAt not to be asked again before
+ */
+export async function keepReading(
+  db: Db,
+  sourceId: number,
+  at: Date,
+  { problem, lists, feedAt }: Reading,
+  dueAt: Date,
+): Promise<Kept> {
+  const [kept] = await db.file<Kept>("keep_reading", [
+    sourceId,
+    at,
+    problem,
+    JSON.stringify(lists, asTheDatabaseTakesIt),
+    feedAt,
+    dueAt,
+    silentAfterS,
+    newADay,
+  ]);
+  return kept!;
+}
+
+/** PostgreSQL takes neither half a character nor the character 0: whatever a reader let through, it must not lose the reading. */
+function asTheDatabaseTakesIt(_key: string, value: unknown): unknown {
+  return typeof value === "string"
+    ? value.replace(/\p{Surrogate}/gu, "\uFFFD").replaceAll("\0", "")
+    : value;
+}

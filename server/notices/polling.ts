@@ -1,0 +1,126 @@
+import type { Db } from "../db.js";
+import type { Log } from "../log.js";
+import type { FeedReader, Source } from "./feed.js";
+import { type Kept, keepReading } from "./keep.js";
+import type { NoticesMetrics } from "./metrics.js";
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+
+/** Pages and APIs are cached for about a minute, and their owners ask for one reading in one to two (venues' documentation). */
+const cadenceMs = 90 * secondMs;
+/** A feed that stays unreadable is asked more and more seldom, up to this: still sooner than it counts as silent. */
+const seldomestMs = 10 * minuteMs;
+/** Nobody else asks a feed for so long after somebody began to: a first reading pages through its history. */
+const patienceMs = 10 * minuteMs;
+/** A feed that the registry names anew is found within this. */
+const longestRestMs = 30 * secondMs;
+
+/** One row of `claim_source.sql`. */
+type Claimed = {
+  at: Date;
+  due_at: Date | null;
+} & (
+  | { source_id: null }
+  | {
+      source_id: number;
+      kind: Source["kind"];
+      api: string;
+      page: string | null;
+      read_at: Date | null;
+      feed_at: Date | null;
+      unreadable_since: Date | null;
+    }
+);
+
+export interface PollingOptions {
+  db: Db;
+  reader: FeedReader;
+  log: Log;
+  metrics?: NoticesMetrics | undefined;
+  /** From 0 to 1; readings are spread by it. */
+  random?: () => number;
+}
+
+export interface Polling {
+  /**
+   * Reads the feed that is due longest, if any is, and keeps what it said. Several at once read different ones.
+   *
+   * @param at now; null: by the database's clock
+   * @returns milliseconds until something is due
+   * @throws when the database fails, and the signal's reason when that ends it
+   */
+  readNext: (signal: AbortSignal, at?: Date | null) => Promise<number>;
+}
+
+/** Reads every feed that the registry names, each in a cadence of its own. The schedule is in the database, so a new leader goes on with it. */
+export function makePolling({
+  db,
+  reader,
+  log,
+  metrics,
+  random = Math.random,
+}: PollingOptions): Polling {
+  return {
+    async readNext(signal, at = null) {
+      const [claimed] = await db.file<Claimed>("claim_source", [
+        at,
+        patienceMs,
+      ]);
+      if (claimed!.source_id === null) return restMs(claimed!);
+      const { source_id: sourceId, kind, api, page, ...known } = claimed!;
+      const source: Source = {
+        kind,
+        api,
+        page,
+        readAt: known.read_at,
+        feedAt: known.feed_at,
+      };
+      const begunMs = performance.now();
+      const reading = await reader.read(source, known.at, signal);
+      const dueAt = new Date(
+        +known.at + Math.max(pauseMs(known), reading.retryAfterMs),
+      );
+      const kept = await keepReading(db, sourceId, known.at, reading, dueAt);
+      tell(source, reading.problem, known.unreadable_since, kept);
+      metrics?.read(
+        reading.problem === null,
+        performance.now() - begunMs,
+        kept.added,
+      );
+      return 0;
+    },
+  };
+
+  function pauseMs({
+    at,
+    unreadable_since: since,
+  }: {
+    at: Date;
+    unreadable_since: Date | null;
+  }) {
+    const brokenMs = since === null ? 0 : +at - +since;
+    const usualMs = Math.min(Math.max(cadenceMs, brokenMs / 4), seldomestMs);
+    return usualMs * (0.8 + 0.4 * random());
+  }
+
+  function tell(
+    { kind, api }: Source,
+    problem: string | null,
+    unreadableSince: Date | null,
+    kept: Kept,
+  ) {
+    const feed = { kind, host: new URL(api).host };
+    if (problem !== null && unreadableSince === null)
+      log.warn("a venue's feed cannot be read", { ...feed, problem });
+    if (problem === null && unreadableSince !== null)
+      log.info("a venue's feed can be read again", feed);
+    if (kept.added + kept.changed + kept.left_feed + kept.refused > 0)
+      log.info("notices", { ...feed, ...kept });
+  }
+}
+
+function restMs({ at, due_at: dueAt }: Claimed): number {
+  if (dueAt === null) return longestRestMs;
+  return Math.min(Math.max(+dueAt - +at, secondMs), longestRestMs);
+}

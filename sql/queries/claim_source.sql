@@ -1,0 +1,37 @@
+-- Which feed is to be read now? The one that is due longest, if any; nobody else gets it for the time that reading may take.
+--
+-- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds. One row {at, source_id, kind, api, page,
+-- read_at, feed_at, unreadable_since, due_at}: where nothing is due source_id is null, and due_at is when something will be; null
+-- where there is no feed.
+with now as materialized (
+  select coalesce($1::timestamptz, clock_timestamp()) as at
+),
+claimed as (
+  update official_source s
+  set due_at = n.at + $2::int * interval '1 millisecond'
+  from now n
+  where s.source_id = (
+    select d.source_id
+    from official_source d
+    where d.published and d.due_at <= (select at from now)
+    order by d.due_at, d.source_id
+    limit 1
+    for update skip locked
+  )
+  returning s.*
+),
+runs as (
+  select r.* from official_reading r join claimed using (source_id)
+)
+select
+  n.at,
+  c.source_id,
+  c.kind,
+  c.api,
+  c.page,
+  (select max(r.until_at) from runs r where r.problem is null) as read_at,
+  c.feed_at,
+  (select r.from_at from (select * from runs order by from_at desc limit 1) r where r.problem is not null) as unreadable_since,
+  coalesce(c.due_at, (select min(s.due_at) from official_source s where s.published)) as due_at
+from now n
+left join claimed c on true

@@ -1,0 +1,93 @@
+-- What venues say of themselves: their feeds, when those could be read, and every notice in them.
+
+-- A feed, by its address. Several venues may share one.
+create table official_source (
+  source_id smallint generated always as identity primary key,
+  api       text not null unique,
+  kind      text not null,
+  -- the page for people; what a feed says of its own address is compared with it
+  page      text,
+  published boolean not null default true,
+  added_at  timestamptz not null default now(),
+  -- not to be asked before; whoever asks moves it on first, so that no two ask at once
+  due_at    timestamptz not null default '-infinity',
+  -- as of when the feed said that it is, at the newest good reading
+  feed_at   timestamptz
+);
+
+alter table venue
+  add column source_id smallint references official_source,
+  -- of a feed that several services share, what is about this one: words in the title or in a component's name; null: all of it
+  add column official_about text[],
+  -- what is not about what we measure, by its words; null: nothing
+  add column official_not_about text[];
+
+-- When a feed could be read, and when not: a row for each unbroken run of readings that went alike.
+create table official_reading (
+  source_id   smallint not null references official_source,
+  from_at     timestamptz not null,
+  until_at    timestamptz not null,
+  -- what went wrong, the newest of the run; null where it was read and understood whole
+  problem     text,
+  -- what was posted since then was seen; feeds with a history reach back behind the run
+  covers_from timestamptz,
+  primary key (source_id, from_at),
+  check (until_at >= from_at),
+  check ((problem is null) = (covers_from is not null)),
+  check (covers_from <= until_at)
+);
+
+-- A notice, as the feed had it last. What a venue takes down stays here.
+create table official_incident (
+  notice_id    bigint generated always as identity primary key,
+  source_id    smallint not null references official_source,
+  -- the list of the feed that it stands in
+  scope        text not null,
+  -- name that the venue gave it; where it gives none, what it says and since when we see it
+  external_id  text not null check (length(external_id) between 1 and 250),
+  kind         text not null check (kind in ('incident', 'maintenance')),
+  title        text not null,
+  url          text,
+  -- the venue's own words
+  status       text not null,
+  impact       text,
+  -- by the venue's clock; where it does not say, when we saw it first
+  started_at   timestamptz not null,
+  -- when it was published; where the feed does not tell, the reading that had it first, if the one before it had it not; else null
+  posted_at    timestamptz,
+  resolved_at  timestamptz,
+  -- nothing more is to come
+  over         boolean not null,
+  -- its times cannot be true, so it is nobody's pair
+  doubtful     boolean not null,
+  -- names of the venue's own components
+  subjects     text[] not null,
+  -- the entry itself, JSON, cut at 65,536 characters
+  raw          text not null,
+  first_seen_at timestamptz not null,
+  -- while it is in the feed, the reading that last wrote this row; view api.official_notice has the newest
+  last_seen_at timestamptz not null,
+  -- the first reading that had it no more; null while it is in the feed
+  left_at      timestamptz,
+  -- it left although the feed reaches back so far, or although it was not over
+  vanished     boolean not null default false,
+  unique (source_id, scope, external_id),
+  check (left_at is not null or not vanished)
+);
+
+create index official_incident_started on official_incident (source_id, started_at);
+create index official_incident_seen on official_incident (source_id, first_seen_at);
+create index official_incident_listed on official_incident (source_id) where left_at is null;
+
+-- How it came to that: a row when a notice was seen first, and one for each reading that showed it otherwise.
+create table official_change (
+  notice_id   bigint not null references official_incident,
+  at          timestamptz not null,
+  status      text not null,
+  impact      text,
+  title       text not null,
+  started_at  timestamptz not null,
+  resolved_at timestamptz,
+  vanished    boolean not null,
+  primary key (notice_id, at)
+);

@@ -1,0 +1,380 @@
+-- How our incidents compare with the venues' own notices.
+
+-- Which of these candidates become pairs, when each side may be in one only? Candidates come nearest first, as two arrays of
+-- numbers; true where both were still free. The one thing here that depends on what was picked before, and so no set.
+create function api.nearest_first(ours integer[], theirs integer[]) returns boolean[]
+language plpgsql immutable strict
+as $$
+declare
+  picked       boolean[] := array_fill(false, array[cardinality(ours)]);
+  ours_taken   boolean[] := array_fill(false, array[(select max(n) from unnest(ours) n)]);
+  theirs_taken boolean[] := array_fill(false, array[(select max(n) from unnest(theirs) n)]);
+begin
+  for i in 1 .. cardinality(ours) loop
+    if not ours_taken[ours[i]] and not theirs_taken[theirs[i]] then
+      picked[i] := true;
+      ours_taken[ours[i]] := true;
+      theirs_taken[theirs[i]] := true;
+    end if;
+  end loop;
+  return picked;
+end;
+$$;
+
+-- What is compared: our incidents and the venues' notices since an instant, a row for each pair and for each that has none.
+--
+-- Only what began while the other side could be seen: an incident of which we know what the feed said then, and a notice that began
+-- while we measured the venue, within a quarter of an hour. Otherwise our own blindness would count as the venue's silence, or the
+-- feed's as its honesty. `near` is whether the other side has anything within six hours at all: one notice may stand for
+-- eight incidents of one outage, and then seven are not ours alone, though only one is a pair.
+create function api.compared(from_at timestamptz, venue_ids smallint[])
+returns table (
+  venue_id      smallint,
+  incident_id   bigint,
+  notice_id     bigint,
+  near          boolean,
+  started_at    timestamptz,
+  ahead_seconds integer
+)
+language sql stable
+-- how many notices the words of the registry let through is no planner's guess: it says one, and would go through all for each
+set enable_nestloop = off
+begin atomic
+  with incidents as materialized (
+    select
+      row_number() over ()::int as no,
+      c.venue_id,
+      i.incident_id,
+      i.started_at,
+      i.opened_at,
+      date_bin(api.paired_within(), i.started_at, 'epoch') as quarter
+    from incident i
+    join component c using (component_id)
+    join api.feed f using (venue_id)
+    join api.feed_coverage g using (source_id)
+    where i.retracted_at is null
+      and i.started_at >= from_at
+      and c.venue_id = any (venue_ids)
+      and f.tells_incidents
+      and g.seen @> i.started_at
+  ),
+  notices as materialized (
+    select
+      row_number() over ()::int as no,
+      n.venue_id,
+      n.notice_id,
+      n.started_at,
+      n.posted_at
+    from api.notice n
+    left join venue_day d on d.venue_id = n.venue_id and d.day = time_bucket('1 day', n.started_at)
+    where n.venue_id = any (venue_ids)
+      and n.kind = 'incident'
+      and not n.doubtful
+      and n.started_at >= from_at
+      and (
+        d.measured_minutes >= 1440
+        -- only of days with gaps it is asked by the minute
+        or d.measured_minutes > 0
+        and exists (
+          select from venue_minute m
+          where m.venue_id = n.venue_id
+            and m.minute between n.started_at - interval '15 minutes' and n.started_at + interval '15 minutes'
+        )
+      )
+  ),
+  -- By quarters of the day, each notice in its own and in both beside it: each with each, the ninety days of a venue would be a
+  -- hundred thousand comparisons.
+  nearby as materialized (
+    select n.*, date_bin(api.paired_within(), n.started_at, 'epoch') + neighbour * api.paired_within() as quarter
+    from notices n
+    cross join generate_series(-1, 1) neighbour
+  ),
+  candidates as materialized (
+    select
+      i.venue_id,
+      i.no as ours,
+      n.no as theirs,
+      i.incident_id,
+      i.opened_at,
+      n.notice_id,
+      n.posted_at,
+      row_number() over (order by abs(extract(epoch from i.started_at - n.started_at)), i.started_at, i.incident_id, n.started_at, n.notice_id)
+        as place
+    from incidents i
+    join nearby n on n.venue_id = i.venue_id and n.quarter = i.quarter
+    where n.started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
+  ),
+  pairs as materialized (
+    select c.*
+    from unnest(
+      api.nearest_first(
+        (select array_agg(c.ours order by c.place) from candidates c),
+        (select array_agg(c.theirs order by c.place) from candidates c)
+      )
+    ) with ordinality p (picked, place)
+    join candidates c using (place)
+    where p.picked
+  )
+  select
+    i.venue_id,
+    i.incident_id,
+    p.notice_id,
+    i.no in (select c.ours from candidates c),
+    i.started_at,
+    case when p.posted_at is not null then api.ahead_seconds(i.incident_id, p.opened_at, p.posted_at) end
+  from incidents i
+  left join pairs p on p.ours = i.no
+  union all
+  select n.venue_id, null, n.notice_id, n.no in (select c.theirs from candidates c), n.started_at, null
+  from notices n
+  where n.no not in (select p.theirs from pairs p);
+end;
+
+-- What a Detection object is made of.
+create type api.detection_counts as (
+  days                    integer,
+  measured_days           integer,
+  observed                boolean,
+  venues_compared         integer,
+  venues_unread           integer,
+  venues_only_maintenance integer,
+  venues_without_feed     integer,
+  ours                    integer,
+  ours_compared           integer,
+  theirs                  integer,
+  theirs_compared         integer,
+  paired                  integer,
+  ours_near               integer,
+  ours_only               integer,
+  theirs_near             integer,
+  theirs_only             integer,
+  maintenances            integer,
+  others                  integer,
+  leads                   integer,
+  median_lead             integer
+);
+
+-- The Detection object, the same wherever it appears: what could not be compared is null, not zero.
+create function api.detection_body(c api.detection_counts) returns json
+language sql stable
+return json_build_object(
+  'days', c.days,
+  'measuredDays', c.measured_days,
+  'observed', c.observed,
+  'venuesCompared', c.venues_compared,
+  'venuesUnread', c.venues_unread,
+  'venuesOnlyMaintenance', c.venues_only_maintenance,
+  'venuesWithoutFeed', c.venues_without_feed,
+  'ours', c.ours,
+  'oursCompared', case when c.venues_compared > 0 then c.ours_compared end,
+  'theirs', case when c.venues_compared > 0 then c.theirs end,
+  'theirsCompared', case when c.venues_compared > 0 then c.theirs_compared end,
+  'paired', case when c.venues_compared > 0 then c.paired end,
+  'oursNear', case when c.venues_compared > 0 then c.ours_near end,
+  'oursOnly', case when c.venues_compared > 0 then c.ours_only end,
+  'theirsNear', case when c.venues_compared > 0 then c.theirs_near end,
+  'theirsOnly', case when c.venues_compared > 0 then c.theirs_only end,
+  'maintenances', case when c.observed then c.maintenances end,
+  'others', case when c.observed then c.others end,
+  'subjectMatched', false,
+  'leads', case when c.venues_compared > 0 then c.leads end,
+  'aheadUncorrelated', c.median_lead
+);
+
+-- The Detection object of each of these venues over a window, and in the row without one of all of them together. A pair belongs to
+-- the days of its incident, so that ours and theirs count the same pairs.
+create function api.detection(window_days integer, venue_ids smallint[])
+returns table (venue_id smallint, body json)
+language sql stable
+begin atomic
+  with bounds as materialized (
+    select k.today - window_days + 1 as first_day, ((k.today - window_days + 1)::timestamp at time zone 'UTC') as from_at
+    from api.clock k
+  ),
+  -- from a day before, so that what stands at the edge finds its own
+  compared as materialized (
+    select c.*
+    from bounds b
+    cross join lateral api.compared(b.from_at - interval '1 day', venue_ids) c
+    where c.started_at >= b.from_at
+  ),
+  counts as (
+    select
+      c.venue_id,
+      count(c.incident_id) as ours,
+      count(c.notice_id) as theirs,
+      count(*) filter (where c.incident_id is not null and c.notice_id is not null) as paired,
+      count(*) filter (where c.notice_id is null and c.near) as ours_near,
+      count(*) filter (where c.notice_id is null and not c.near) as ours_only,
+      count(*) filter (where c.incident_id is null and c.near) as theirs_near,
+      count(*) filter (where c.incident_id is null and not c.near) as theirs_only,
+      count(c.ahead_seconds) as leads,
+      round(percentile_cont(0.5) within group (order by c.ahead_seconds))::int as median_lead
+    from compared c
+    group by grouping sets ((c.venue_id), ())
+  ),
+  notices as (
+    select
+      n.venue_id,
+      count(*) filter (where n.kind = 'incident') as incidents,
+      count(*) filter (where n.kind = 'maintenance') as maintenances,
+      count(*) filter (where n.kind = 'other') as others
+    from api.notice n
+    cross join bounds b
+    cross join api.clock k
+    where n.venue_id = any (venue_ids) and n.started_at >= b.from_at and n.started_at <= k.generated_at
+    group by grouping sets ((n.venue_id), ())
+  ),
+  feeds as materialized (
+    select
+      f.venue_id,
+      f.state,
+      f.tells_incidents,
+      coalesce(g.seen && tstzrange(b.from_at, null), false) as observed,
+      m.days
+    from api.feed f
+    cross join bounds b
+    left join api.feed_coverage g using (source_id)
+    cross join lateral (
+      select array_agg(d.day) as days
+      from venue_day d
+      where d.venue_id = f.venue_id
+        and d.day >= b.from_at
+        and d.measured_minutes > 0
+        and g.seen && tstzrange(d.day, d.day + interval '1 day', '[)')
+    ) m
+    where f.venue_id = any (venue_ids)
+  ),
+  observed as (
+    select
+      f.venue_id,
+      bool_or(f.observed) as observed,
+      count(*) filter (where f.state = 'none') as without_feed,
+      count(*) filter (where f.state <> 'none' and not f.tells_incidents) as only_maintenance,
+      count(*) filter (where f.tells_incidents and f.state <> 'none' and f.days is null) as unread,
+      count(*) filter (where f.tells_incidents and f.state <> 'none' and f.days is not null) as compared
+    from feeds f
+    group by grouping sets ((f.venue_id), ())
+  ),
+  days as (
+    select f.venue_id, count(distinct d.day)::int as days
+    from feeds f
+    cross join lateral unnest(f.days) d (day)
+    group by grouping sets ((f.venue_id), ())
+  )
+  select
+    o.venue_id,
+    api.detection_body(row(
+      window_days,
+      coalesce(d.days, 0),
+      coalesce(o.observed, false),
+      o.compared,
+      o.unread,
+      o.only_maintenance,
+      o.without_feed,
+      coalesce(i.incidents, 0),
+      coalesce(c.ours, 0),
+      coalesce(n.incidents, 0),
+      coalesce(c.theirs, 0),
+      coalesce(c.paired, 0),
+      coalesce(c.ours_near, 0),
+      coalesce(c.ours_only, 0),
+      coalesce(c.theirs_near, 0),
+      coalesce(c.theirs_only, 0),
+      coalesce(n.maintenances, 0),
+      coalesce(n.others, 0),
+      coalesce(c.leads, 0),
+      -- medians do not add up, so the row of all has none
+      case when o.venue_id is not null and c.leads >= api.least_leads() then c.median_lead end
+    )::api.detection_counts)
+  from observed o
+  left join days d on d.venue_id is not distinct from o.venue_id
+  left join counts c on c.venue_id is not distinct from o.venue_id
+  left join notices n on n.venue_id is not distinct from o.venue_id
+  left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from o.venue_id;
+end;
+
+-- The Detection object of one incident alone: itself, and the notices that began near it. Its lead is that of its own pair.
+create function api.incident_detection(of_incident bigint) returns json
+language sql stable
+begin atomic
+  select api.detection_body(row(
+    90,
+    case when s.compared then 1 else 0 end,
+    s.observed,
+    case when s.compared then 1 else 0 end,
+    case when s.state <> 'none' and s.tells_incidents and not s.compared then 1 else 0 end,
+    case when s.state <> 'none' and not s.tells_incidents then 1 else 0 end,
+    case when s.state = 'none' then 1 else 0 end,
+    1,
+    1,
+    n.incidents,
+    n.incidents,
+    least(n.incidents, 1),
+    0,
+    1 - least(n.incidents, 1),
+    greatest(n.incidents - 1, 0),
+    0,
+    n.maintenances,
+    n.others,
+    case when n.lead is not null then 1 else 0 end,
+    case when s.compared then n.lead end
+  )::api.detection_counts)
+  from api.incident i
+  cross join lateral (
+    select
+      f.state,
+      f.tells_incidents,
+      coalesce(g.seen && tstzrange(i.started_at - api.paired_within(), i.started_at + api.paired_within()), false) as observed,
+      coalesce(f.tells_incidents and g.seen @> i.started_at, false) as compared
+    from api.feed f
+    left join api.feed_coverage g using (source_id)
+    where f.venue_id = i.venue_id
+  ) s
+  cross join lateral (
+    select
+      count(*) filter (where n.kind = 'incident' and not n.doubtful) as incidents,
+      count(*) filter (where n.kind = 'maintenance') as maintenances,
+      count(*) filter (where n.kind = 'other') as others,
+      (
+        array_agg(
+          api.ahead_seconds(i.incident_id, i.opened_at, n.posted_at)
+          order by abs(extract(epoch from n.started_at - i.started_at)), n.started_at, n.notice_id
+        ) filter (where n.kind = 'incident' and not n.doubtful)
+      )[1] as lead
+    from api.notice n
+    where n.venue_id = i.venue_id
+      and n.started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
+  ) n
+  where i.incident_id = of_incident;
+end;
+
+-- The object `official` of a page: where the venue speaks, whether its feed can be read now and could be between two instants, and the
+-- notices that began between them, maintenance and all: the 50 newest.
+create function api.official(of_venue smallint, from_at timestamptz, to_at timestamptz) returns json
+language sql stable
+begin atomic
+  select json_build_object(
+    'source', v.official_kind,
+    'page', v.official_page,
+    'observed', coalesce(g.seen && tstzrange(from_at, to_at, '[]'), false),
+    'feed', f.state,
+    'problem', f.problem,
+    'since', api.iso(f.since),
+    'readAt', api.iso(f.read_at),
+    'incidents', (
+      select coalesce(json_agg(t.body order by t.started_at desc, t.notice_id desc), '[]')
+      from (
+        select n.notice_id, n.started_at, api.notice_body(n, null) as body
+        from api.notice n
+        where n.venue_id = of_venue and n.started_at between from_at and to_at
+        order by n.started_at desc, n.notice_id desc
+        limit 50
+      ) t
+    )
+  )
+  from venue v
+  join api.feed f using (venue_id)
+  left join api.feed_coverage g on g.source_id = f.source_id
+  where v.venue_id = of_venue;
+end;

@@ -1,0 +1,547 @@
+/** What is kept of the venues' own notices, and what is known of their feeds. */
+import t from "tap";
+import { type Db, sql } from "../server/db.js";
+import type { NoticeList } from "../server/notices/feed.js";
+import { serve } from "./api.js";
+import { migratedDatabase } from "./database.js";
+import { ago, decide, measured } from "./fleet.js";
+import { forgetSaid, notice, said, sourceOf, whole } from "./said.js";
+
+const now = Date.now();
+/** The instant so many minutes before this test began. */
+const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
+
+interface Row {
+  external_id: string;
+  kind: string;
+  status: string;
+  impact: string | null;
+  title: string;
+  started_at: Date;
+  posted_at: Date | null;
+  resolved_at: Date | null;
+  over: boolean;
+  doubtful: boolean;
+  first_seen_at: Date;
+  last_seen_at: Date;
+  left_at: Date | null;
+  vanished: boolean;
+  raw: string;
+}
+
+/** Oldest first. */
+async function noticesOf(db: Db, venue: string): Promise<Row[]> {
+  return db.query<Row>(sql`
+    select n.*, i.raw
+    from api.notice n
+    join official_incident i using (notice_id)
+    join venue v using (venue_id)
+    where v.venue = ${venue}
+    order by n.started_at, n.notice_id
+  `);
+}
+
+async function changesOf(db: Db, id: string) {
+  return db.query<{
+    at: Date;
+    status: string;
+    impact: string | null;
+    title: string;
+    vanished: boolean;
+  }>(sql`
+    select c.at, c.status, c.impact, c.title, c.vanished
+    from official_change c
+    join official_incident i using (notice_id)
+    where i.external_id = ${id}
+    order by c.at
+  `);
+}
+
+async function feedOf(db: Db, venue: string) {
+  const [row] = await db.query<{
+    state: string;
+    problem: string | null;
+    since: Date | null;
+    read_at: Date | null;
+  }>(sql`
+    select f.state, f.problem, f.since, f.read_at
+    from api.feed f
+    join venue v using (venue_id)
+    where v.venue = ${venue}
+  `);
+  return row!;
+}
+
+const nothing: NoticeList[] = [whole()];
+
+void t.test("a notice, from its first day to its last", async (t) => {
+  const { pool } = await migratedDatabase(t);
+
+  await t.test(
+    "changes are kept, and what stays is not written again",
+    async (t) => {
+      await forgetSaid(pool);
+      const first = notice("a", at(50), { title: "Errors", impact: "minor" });
+      const worse = { ...first, status: "identified", impact: "critical" };
+      const over = {
+        ...worse,
+        ...{ title: "Errors of the API", status: "resolved", over: true },
+        resolvedAt: at(36),
+      };
+      const kept = [];
+      for (const [nth, one] of [
+        first,
+        first,
+        worse,
+        worse,
+        over,
+        over,
+      ].entries())
+        kept.push(await said(pool, "kraken", at(40 - nth), [whole(one)]));
+      t.strictSame(
+        kept.map(({ added, changed }) => `${added} ${changed}`),
+        ["1 0", "0 0", "0 1", "0 0", "0 1", "0 0"],
+      );
+      const [row, ...others] = await noticesOf(pool, "kraken");
+      t.strictSame(others, []);
+      t.match(row, {
+        ...{ title: "Errors of the API", status: "resolved", over: true },
+        ...{ impact: "critical", vanished: false, left_at: null },
+        ...{ resolved_at: at(36), first_seen_at: at(40), last_seen_at: at(35) },
+        raw: first.raw,
+      });
+      t.strictSame(
+        (await changesOf(pool, "a")).map((row) => Object.values(row)),
+        [
+          [at(40), "investigating", "minor", "Errors", false],
+          [at(38), "identified", "critical", "Errors", false],
+          [at(36), "resolved", "critical", "Errors of the API", false],
+        ],
+      );
+    },
+  );
+
+  await t.test(
+    "one that is taken down stays, marked, and may come back",
+    async (t) => {
+      await forgetSaid(pool);
+      const one = notice("a", at(50));
+      await said(pool, "kraken", at(40), [whole(one)]);
+      await said(pool, "kraken", at(39), nothing);
+      t.match(await noticesOf(pool, "kraken"), [
+        { vanished: true, left_at: at(39), last_seen_at: at(40), over: false },
+      ]);
+      await said(pool, "kraken", at(38), nothing);
+      t.match(await noticesOf(pool, "kraken"), [{ left_at: at(39) }]);
+      await said(pool, "kraken", at(37), [whole(one)]);
+      t.match(await noticesOf(pool, "kraken"), [
+        { vanished: false, left_at: null, last_seen_at: at(37) },
+      ]);
+      t.strictSame(
+        (await changesOf(pool, "a")).map(({ at, vanished }) => [at, vanished]),
+        [
+          [at(40), false],
+          [at(39), true],
+          [at(37), false],
+        ],
+      );
+    },
+  );
+
+  await t.test(
+    "one that falls off the end of a list did not vanish",
+    async (t) => {
+      await forgetSaid(pool);
+      const [old, young] = [notice("old", at(5000)), notice("young", at(50))];
+      const cut = (minutesAgo: number, ...notices: (typeof old)[]) => [
+        { ...whole(...notices), listedFrom: at(minutesAgo) },
+      ];
+      await said(pool, "kraken", at(40), [whole(old, young)]);
+      await said(pool, "kraken", at(39), cut(60, young));
+      await said(pool, "kraken", at(38), cut(60));
+      t.match(await noticesOf(pool, "kraken"), [
+        { external_id: "old", vanished: false, left_at: at(39) },
+        { external_id: "young", vanished: true, left_at: at(38) },
+      ]);
+      t.equal((await changesOf(pool, "old")).length, 1, "nothing was told");
+    },
+  );
+
+  await t.test(
+    "where nobody knows how far a list reaches, only what was not over vanishes",
+    async (t) => {
+      await forgetSaid(pool);
+      const list = (...notices: ReturnType<typeof notice>[]): NoticeList[] => [
+        { scope: "notices", notices, listedFrom: null },
+      ];
+      const done = notice("done", at(90), { over: true, status: "completed" });
+      await said(pool, "okx", at(40), list(done, notice("open", at(50))));
+      await said(pool, "okx", at(39), list());
+      t.match(await noticesOf(pool, "okx"), [
+        { external_id: "done", vanished: false, left_at: at(39) },
+        { external_id: "open", vanished: true, left_at: at(39) },
+      ]);
+    },
+  );
+
+  await t.test("a feed that tells only what holds now", async (t) => {
+    await forgetSaid(pool);
+    const list = (...notices: ReturnType<typeof notice>[]): NoticeList[] => [
+      { scope: "now", notices, listedFrom: null },
+    ];
+    const status = (word: string, title = "upgrade") =>
+      notice(null, null, { status: word, title, impact: null });
+    await said(pool, "kucoin", at(40), list(status("close")));
+    await said(pool, "kucoin", at(39), list(status("close", "longer")));
+    await said(pool, "kucoin", at(38), list(status("cancelonly")));
+    await said(pool, "kucoin", at(37), list());
+    await said(pool, "kucoin", at(36), list(status("close")));
+    const rows = await noticesOf(pool, "kucoin");
+    t.match(rows, [
+      {
+        ...{ status: "close", title: "longer", over: true, vanished: false },
+        ...{ started_at: at(40), resolved_at: at(38), last_seen_at: at(39) },
+        // it may have stood there for long
+        posted_at: null,
+      },
+      {
+        ...{ status: "cancelonly", over: true, started_at: at(38) },
+        ...{ posted_at: at(38), resolved_at: at(37) },
+      },
+      {
+        ...{ status: "close", title: "upgrade", over: false, left_at: null },
+        ...{ started_at: at(36), posted_at: at(36), resolved_at: null },
+      },
+    ]);
+    t.equal(new Set(rows.map((row) => row.external_id)).size, 3);
+    t.strictSame(
+      (await changesOf(pool, rows[0]!.external_id)).map(({ title }) => title),
+      ["upgrade", "longer", "longer"],
+      "its end is told, too",
+    );
+  });
+
+  await t.test(
+    "when it was published is not moved in hindsight, when it began may be",
+    async (t) => {
+      await forgetSaid(pool);
+      const one = notice("a", at(50), { postedAt: at(45) });
+      await said(pool, "kraken", at(40), [whole(one)]);
+      const moved = { ...one, startedAt: at(90), postedAt: at(90) };
+      await said(pool, "kraken", at(39), [whole(moved)]);
+      t.match(await noticesOf(pool, "kraken"), [
+        { started_at: at(90), posted_at: at(45) },
+      ]);
+      t.equal(
+        (await changesOf(pool, "a")).length,
+        2,
+        "and that it was is kept",
+      );
+    },
+  );
+
+  await t.test("times that cannot be true are kept, and flagged", async (t) => {
+    await forgetSaid(pool);
+    const maintenance = (id: string, startedAt: Date) =>
+      notice(id, startedAt, { kind: "maintenance", postedAt: at(50) });
+    const year = 366 * 1440;
+    await said(pool, "kraken", at(40), [
+      whole(
+        notice("usual", at(60)),
+        notice("a clock that is ahead", at(31)),
+        notice("begins tomorrow", at(-1400)),
+        notice("posted tomorrow", at(60), { postedAt: at(-1400) }),
+        notice("of old", at(40 + year - 1)),
+        notice("from before", at(40 + year + 1)),
+        notice("the first year", new Date("0001-01-01T00:00:00Z")),
+        notice("the last year", new Date("9999-12-31T23:59:59Z")),
+        maintenance("next week", at(-10_000)),
+        maintenance("in ages", at(-600_000)),
+      ),
+    ]);
+    const rows = await noticesOf(pool, "kraken");
+    t.strictSame(
+      Object.fromEntries(
+        rows.map(({ external_id, doubtful }) => [external_id, doubtful]),
+      ),
+      {
+        "the first year": true,
+        "from before": true,
+        "of old": false,
+        usual: false,
+        "posted tomorrow": true,
+        "a clock that is ahead": false,
+        "begins tomorrow": true,
+        "next week": false,
+        "in ages": true,
+        "the last year": true,
+      },
+    );
+  });
+
+  await t.test(
+    "half a character, and the character 0, lose nothing",
+    async (t) => {
+      await forgetSaid(pool);
+      const title = "half \ud83d of \0 it";
+      await said(pool, "kraken", at(40), [
+        whole(notice("a", at(50), { title })),
+      ]);
+      const [row] = await noticesOf(pool, "kraken");
+      t.equal(row!.title, "half \ufffd of  it");
+    },
+  );
+
+  await t.test("an id that comes twice in a list is one notice", async (t) => {
+    await forgetSaid(pool);
+    const kept = await said(pool, "kraken", at(40), [
+      whole(notice("a", at(50)), notice("a", at(60))),
+    ]);
+    t.equal(kept.added, 1);
+  });
+
+  await t.test(
+    "a feed that invents notices cannot fill the disk",
+    async (t) => {
+      await forgetSaid(pool);
+      const many = (from: number, count: number) =>
+        whole(
+          ...Array.from({ length: count }, (_, n) =>
+            notice(`n${from + n}`, at(50 + n), { raw: "{}" }),
+          ),
+        );
+      await said(pool, "kraken", at(40), [many(0, 1900)]);
+      const kept = await said(pool, "kraken", at(39), [many(1900, 200)]);
+      t.match(kept, { added: 100, refused: 100 });
+      t.match(await feedOf(pool, "kraken"), {
+        state: "unreadable",
+        problem: "more than 2000 new notices within a day",
+      });
+      const newest = await pool.query<{ id: string }>(sql`
+      select external_id as id from official_incident where first_seen_at = ${at(39)} order by started_at
+    `);
+      t.equal(newest[0]!.id, "n1999", "the newest are kept");
+    },
+  );
+
+  await t.test(
+    "one that changes with every reading ends to be news",
+    async (t) => {
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(2000), [whole(notice("a", at(2000)))]);
+      await pool.query(sql`
+      insert into official_change (notice_id, at, status, title, started_at, vanished)
+      select notice_id, first_seen_at + n * interval '1 s', 'status', 'title', started_at, false
+      from official_incident cross join generate_series(1, 999) n
+    `);
+      await said(pool, "kraken", at(40), [
+        whole(notice("a", at(2000), { status: "new" })),
+      ]);
+      t.equal((await changesOf(pool, "a")).length, 1000);
+      t.match(await noticesOf(pool, "kraken"), [{ status: "new" }]);
+    },
+  );
+});
+
+void t.test("the state of a feed", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await measured(pool, { from: ago(150), to: ago(0) });
+  await decide(pool);
+
+  await t.test("none, where a venue has no feed", async (t) => {
+    for (const venue of ["gate", "bitget"])
+      t.strictSame(await feedOf(pool, venue), {
+        ...{ state: "none", problem: null, since: null, read_at: null },
+      });
+  });
+
+  await t.test("unreadable, before anybody has read it", async (t) => {
+    await forgetSaid(pool);
+    const feed = await feedOf(pool, "kraken");
+    t.match(feed, { state: "unreadable", problem: "not read yet" });
+    t.ok(feed.since instanceof Date);
+  });
+
+  await t.test("since when, over readings that went alike", async (t) => {
+    await forgetSaid(pool);
+    const readings: [number, string | null][] = [
+      [9, null],
+      [8, null],
+      [7, "answered 503"],
+      [6, "answered HTML instead of JSON"],
+    ];
+    for (const [minutesAgo, problem] of readings)
+      await said(pool, "kraken", at(minutesAgo), problem ? [] : nothing, {
+        problem,
+      });
+    t.strictSame(await feedOf(pool, "kraken"), {
+      state: "unreadable",
+      problem: "answered HTML instead of JSON",
+      since: at(7),
+      read_at: at(8),
+    });
+    await said(pool, "kraken", at(5), nothing);
+    t.strictSame(await feedOf(pool, "kraken"), {
+      state: "readable",
+      problem: null,
+      since: at(5),
+      read_at: at(5),
+    });
+    const [runs] = await pool.query<{ runs: number }>(
+      sql`select count(*)::int as runs from official_reading`,
+    );
+    t.equal(runs!.runs, 3, "a row for each run, not for each reading");
+  });
+
+  await t.test(
+    "what nobody read for a quarter of an hour is not readable",
+    async (t) => {
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(30), nothing);
+      await said(pool, "kraken", at(16), nothing);
+      t.match(await feedOf(pool, "kraken"), {
+        state: "unreadable",
+        problem: `not read since ${at(16).toISOString()}`,
+        since: at(16),
+        read_at: at(16),
+      });
+      await said(pool, "kraken", at(0), nothing);
+      t.match(await feedOf(pool, "kraken"), {
+        state: "readable",
+        since: at(0),
+      });
+    },
+  );
+
+  await t.test(
+    "a reading with a problem keeps what was understood, and makes nothing vanish",
+    async (t) => {
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
+      await said(pool, "kraken", at(8), [whole(notice("b", at(40)))], {
+        problem: "incidents[0].started_at: expected a time, got null",
+      });
+      t.match(await noticesOf(pool, "kraken"), [
+        {
+          external_id: "a",
+          vanished: false,
+          left_at: null,
+          last_seen_at: at(9),
+        },
+        { external_id: "b" },
+      ]);
+      t.equal((await feedOf(pool, "kraken")).state, "unreadable");
+    },
+  );
+
+  await t.test(
+    "it never moves the venue's own state, and is said on its page",
+    async (t) => {
+      await forgetSaid(pool);
+      const api = await serve(t, { pool, registry });
+      interface Page {
+        state: string;
+        official: Record<string, unknown>;
+      }
+      const page = async () => (await api.ask<Page>("/v1/targets/kraken")).body;
+      const before = await page();
+      t.match(before, {
+        state: "operational",
+        official: { observed: false, feed: "unreadable", readAt: null },
+      });
+      const outage = notice("a", at(3), { impact: "critical" });
+      await said(pool, "kraken", at(2), [whole(outage)]);
+      await said(pool, "kraken", at(1), [], { problem: "answered 503" });
+      await decide(pool);
+      const { state, official } = await page();
+      t.equal(state, "operational", "a critical notice and an unreadable feed");
+      t.match(official, {
+        source: "statuspage",
+        observed: true,
+        feed: "unreadable",
+        problem: "answered 503",
+        since: at(1).toISOString(),
+        readAt: at(2).toISOString(),
+        incidents: [{ id: "a", impact: "critical", subjectMatched: false }],
+      });
+    },
+  );
+});
+
+void t.test("which feed is read next", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  interface Claimed {
+    source_id: number | null;
+    api: string | null;
+    due_at: Date | null;
+    read_at: Date | null;
+    unreadable_since: Date | null;
+  }
+  const patienceMs = 600_000;
+  const claim = async (minutesAgo: number) =>
+    (
+      await pool.file<Claimed>("claim_source", [at(minutesAgo), patienceMs])
+    )[0]!;
+
+  await t.test(
+    "each that is due once, and a shared one once for both venues",
+    async (t) => {
+      await forgetSaid(pool);
+      const claimed: (number | null)[] = [];
+      for (let one = await claim(40); one.source_id; one = await claim(40))
+        claimed.push(one.source_id);
+      const [sources] = await pool.query<{ ids: number[] }>(sql`
+      select array_agg(distinct source_id order by source_id)::int[] as ids from venue where source_id is not null
+    `);
+      t.strictSame(
+        claimed.sort((a, b) => a! - b!),
+        sources!.ids,
+      );
+      t.equal(
+        await sourceOf(pool, "kraken"),
+        await sourceOf(pool, "kraken-futures"),
+      );
+      t.strictSame(await claim(40), {
+        ...(await claim(40)),
+        source_id: null,
+        due_at: new Date(+at(40) + patienceMs),
+      });
+    },
+  );
+
+  await t.test(
+    "again when it was to be asked again, and when whoever asked it died",
+    async (t) => {
+      await forgetSaid(pool);
+      await pool.query(sql`update official_source set due_at = 'infinity'`);
+      const kraken = await sourceOf(pool, "kraken");
+      await pool.query(
+        sql`update official_source set due_at = ${at(40)} where source_id = ${kraken}`,
+      );
+      t.equal((await claim(41)).source_id, null);
+      t.match(await claim(40), { source_id: kraken, read_at: null });
+      t.equal((await claim(35)).source_id, null, "somebody is at it");
+      t.equal((await claim(30)).source_id, kraken, "nobody is any more");
+      await said(pool, "kraken", at(30), nothing);
+      t.equal((await claim(29)).source_id, null);
+      t.match(await claim(28), {
+        source_id: kraken,
+        read_at: at(30),
+        unreadable_since: null,
+      });
+      await said(pool, "kraken", at(28), [], { problem: "answered 503" });
+      await said(pool, "kraken", at(27), [], { problem: "answered 502" });
+      t.match(await claim(25), {
+        source_id: kraken,
+        read_at: at(30),
+        unreadable_since: at(28),
+      });
+    },
+  );
+
+  await t.test("none that the registry no longer names", async (t) => {
+    await forgetSaid(pool);
+    await pool.query(sql`update official_source set published = false`);
+    t.match(await claim(40), { source_id: null, due_at: null });
+  });
+});

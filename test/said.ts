@@ -1,0 +1,82 @@
+/** What venues say of themselves, as a reading of their feeds brings it: for tests of what is kept and how it compares. */
+import { type Db, sql } from "../server/db.js";
+import type { Notice, NoticeList, Reading } from "../server/notices/feed.js";
+import { type Kept, keepReading } from "../server/notices/keep.js";
+
+/** A notice of a status page, an incident that began and was posted at `startedAt`, unless said otherwise. */
+export function notice(
+  id: string | null,
+  startedAt: Date | null,
+  other: Partial<Notice> = {},
+): Notice {
+  return {
+    id,
+    kind: "incident",
+    title: "Elevated errors",
+    url: null,
+    status: "investigating",
+    impact: "major",
+    startedAt,
+    postedAt: startedAt,
+    resolvedAt: null,
+    over: false,
+    subjects: [],
+    raw: JSON.stringify({ id, name: "Elevated errors" }),
+    ...other,
+  };
+}
+
+/** A list that is whole, as that of a page with fewer than fifty incidents. */
+export function whole(...notices: Notice[]): NoticeList {
+  return { scope: "incidents", notices, listedFrom: new Date(0) };
+}
+
+export async function sourceOf(db: Db, venue: string): Promise<number> {
+  const [row] = await db.query<{ source_id: number | null }>(
+    sql`select source_id from venue where venue = ${venue}`,
+  );
+  if (row?.source_id == null) throw new Error(`${venue} has no feed`);
+  return row.source_id;
+}
+
+/** Keeps a reading of the venue's feed: these lists, understood whole unless there is a problem. */
+export async function said(
+  db: Db,
+  venue: string,
+  at: Date,
+  lists: NoticeList[],
+  other: Partial<Reading> = {},
+): Promise<Kept> {
+  const reading = {
+    problem: null,
+    lists,
+    feedAt: null,
+    retryAfterMs: 0,
+    ...other,
+  };
+  const dueAt = new Date(+at + 90_000);
+  return keepReading(db, await sourceOf(db, venue), at, reading, dueAt);
+}
+
+/** The venue's feed was read well from the one instant to the other, and had nothing to tell; what was said stays in it. */
+export async function readThrough(
+  db: Db,
+  venue: string,
+  from: Date,
+  to: Date,
+): Promise<void> {
+  await db.query(sql`
+    insert into official_reading (source_id, from_at, until_at, covers_from)
+    values (${await sourceOf(db, venue)}, ${from}, ${to}, ${from})
+  `);
+}
+
+/** No feed was ever read. */
+export async function forgetSaid(db: Db): Promise<void> {
+  await db.script(
+    "truncate official_change, official_incident, official_reading restart identity",
+  );
+  await db.script(
+    "update official_source set due_at = '-infinity', feed_at = null, added_at = now()",
+  );
+}
