@@ -1,38 +1,23 @@
 /** Whoever checks an incident by hand finds what the engine wrote, and CHECKING.md says how. */
 import { readFileSync } from "node:fs";
 import pg from "pg";
-import t, { type Test } from "tap";
+import t from "tap";
 import { type Db, sql } from "../server/db.js";
 import { rulesRow } from "../server/engine/rules.js";
 import { packagedFile } from "../server/package.js";
 import { migratedDatabase } from "./database.js";
+import { analystOf, comesOutAsShown, stepsOf } from "./page-of-statements.js";
 import { decideThrough, forget, measured, unmeasured } from "./fleet.js";
 
 const page = readFileSync(packagedFile("CHECKING.md"), "utf8");
 const [, slug = ""] = /^\\set slug '(.+)'$/m.exec(page) ?? [];
-/** Statements, and what psql answers. */
-const steps = [...page.matchAll(/```sql\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
-  ([, statement = "", shown = ""]) => ({ statement, shown }),
-);
 
 void t.test("CHECKING.md shows what its statements give", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfPage(pool);
   const analyst = await analystOf(t, url);
-  t.ok(steps.length >= 9);
-  t.equal(
-    steps.length,
-    [...page.matchAll(/```sql/g)].length,
-    "each statement has its output",
-  );
-  for (const { statement, shown } of steps) {
-    const { fields, rows } = await analyst.query<(string | null)[]>({
-      text: statement.replaceAll(":'slug'", pg.escapeLiteral(slug)),
-      rowMode: "array",
-      types: { getTypeParser: () => (text: string) => text },
-    });
-    t.equal(asPsqlPrints(fields, rows), unpadded(shown), statement);
-  }
+  t.ok(stepsOf(page).length >= 9);
+  await comesOutAsShown(t, page, analyst, { slug: pg.escapeLiteral(slug) });
 });
 
 void t.test("all evidence comes out the same", async (t) => {
@@ -191,47 +176,4 @@ async function makeTypical(db: Db): Promise<void> {
     from component c, venue v, region g
     where v.venue_id = c.venue_id and v.venue = 'okx' and c.component = 'rest:ticker'
   `);
-}
-
-async function analystOf(t: Test, url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  await client.connect();
-  t.teardown(() => client.end());
-  await client.query("set search_path = venuewatch, public");
-  await client.query("set role vw_analyst");
-  return client;
-}
-
-const numbers = new Set([20, 21, 23, 700, 701, 1700]);
-
-/** Columns under centred headers, numbers to the right, and the count of rows. */
-function asPsqlPrints(
-  fields: { name: string; dataTypeID: number }[],
-  rows: (string | null)[][],
-): string {
-  const widths = fields.map(({ name }, at) =>
-    Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)),
-  );
-  const head = fields.map(({ name }, at) => {
-    const left = Math.floor((widths[at]! - name.length) / 2);
-    return (" ".repeat(left) + name).padEnd(widths[at]!);
-  });
-  const body = rows.map((row) =>
-    row.map((cell, at) =>
-      numbers.has(fields[at]!.dataTypeID)
-        ? (cell ?? "").padStart(widths[at]!)
-        : (cell ?? "").padEnd(widths[at]!),
-    ),
-  );
-  const lines = [
-    ...[head].map((cells) => ` ${cells.join(" | ")} `),
-    widths.map((width) => "-".repeat(width + 2)).join("+"),
-    ...body.map((cells) => ` ${cells.join(" | ")} `),
-    `(${rows.length} ${rows.length === 1 ? "row" : "rows"})`,
-  ];
-  return unpadded(lines.join("\n"));
-}
-
-function unpadded(text: string): string {
-  return text.replace(/ +$/gm, "").trimEnd();
 }

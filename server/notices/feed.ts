@@ -71,5 +71,5 @@ export interface FeedReader {
    */
   read(source: Source, at: Date, signal: AbortSignal): Promise<Reading>;
   /** Readings under way are to be ended by their signals first. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }

@@ -1,0 +1,92 @@
+/** Pages that show statements and what psql answers to them: whether it does. */
+import pg from "pg";
+import type { Test } from "tap";
+
+export interface Step {
+  statement: string;
+  shown: string;
+}
+
+export function stepsOf(page: string): Step[] {
+  return [...page.matchAll(/```sql\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
+    ([, statement = "", shown = ""]) => ({ statement, shown }),
+  );
+}
+
+/** A connection with the rights of analysts, until the test ends. */
+export async function analystOf(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  await client.connect();
+  t.teardown(() => client.end());
+  await client.query("set search_path = venuewatch, public");
+  await client.query("set role vw_analyst");
+  return client;
+}
+
+/** @param variables of psql, as they stand in SQL; `:'slug'` and `:days` are both found by their names */
+export async function comesOutAsShown(
+  t: Test,
+  page: string,
+  analyst: pg.Client,
+  variables: Record<string, string>,
+): Promise<void> {
+  const steps = stepsOf(page);
+  t.equal(
+    steps.length,
+    [...page.matchAll(/```sql/g)].length,
+    "each statement has its output",
+  );
+  for (const { statement, shown } of steps) {
+    const { fields, rows } = await analyst.query<(string | null)[]>({
+      text: withVariables(statement, variables),
+      rowMode: "array",
+      types: { getTypeParser: () => (text: string) => text },
+    });
+    t.equal(asPsqlPrints(fields, rows), unpadded(shown), statement);
+  }
+}
+
+export function withVariables(
+  statement: string,
+  variables: Record<string, string>,
+): string {
+  return Object.entries(variables).reduce(
+    (text, [name, value]) =>
+      text.replaceAll(`:'${name}'`, value).replaceAll(`:${name}`, value),
+    statement,
+  );
+}
+
+const numbers = new Set([20, 21, 23, 700, 701, 1700]);
+
+/** Columns under centred headers, numbers to the right, and the count of rows. */
+function asPsqlPrints(
+  fields: { name: string; dataTypeID: number }[],
+  rows: (string | null)[][],
+): string {
+  const widths = fields.map(({ name }, at) =>
+    Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  const head = fields.map(({ name }, at) => {
+    const left = Math.floor((widths[at]! - name.length) / 2);
+    return (" ".repeat(left) + name).padEnd(widths[at]!);
+  });
+  const body = rows.map((row) =>
+    row.map((cell, at) =>
+      numbers.has(fields[at]!.dataTypeID)
+        ? (cell ?? "").padStart(widths[at]!)
+        : (cell ?? "").padEnd(widths[at]!),
+    ),
+  );
+  const lines = [
+    ...[head].map((cells) => ` ${cells.join(" | ")} `),
+    widths.map((width) => "-".repeat(width + 2)).join("+"),
+    ...body.map((cells) => ` ${cells.join(" | ")} `),
+    `(${rows.length} ${rows.length === 1 ? "row" : "rows"})`,
+  ];
+  return unpadded(lines.join("\n"));
+}
+
+function unpadded(text: string): string {
+  return text.replace(/ +$/gm, "").trimEnd();
+}
