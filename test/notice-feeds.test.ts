@@ -363,6 +363,15 @@ void t.test("a page that goes back in time is not used", (t) => {
     "went back in time: it says it is of 2026-09-04T11:58:00.123Z, and was of 2026-09-04T12:08:00.124Z before",
   );
   t.equal(readAsOf("2026-01-01T00:00:00Z").problem, null);
+  const ahead = (updated_at: string) =>
+    taken(kraken, { page: { ...page, updated_at }, incidents: [] });
+  t.equal(ahead("2026-09-04T12:10:00Z").problem, null);
+  unreadable(
+    t,
+    ahead("2126-09-04T11:58:00Z"),
+    "says it is of 2126-09-04T11:58:00.000Z, which is still to come",
+    "nor is one from the future, after which all the others would be old",
+  );
   t.end();
 });
 

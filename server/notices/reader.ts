@@ -86,8 +86,11 @@ export function makeFeedReader({
       return understoodPart(url, known?.taken ?? notUnderstood(unasked));
     const taken = takenFrom(answer.text, document, at);
     // Further pages are hardly asked for twice.
-    if (taken.problem === null && url === document.url)
-      memory.set(url, { validators: answer.validators, taken });
+    const { validators } = answer;
+    const isMarked =
+      validators.etag !== null || validators.lastModified !== null;
+    if (taken.problem === null && isMarked && url === document.url)
+      memory.set(url, { validators, taken });
     return understoodPart(url, taken);
   }
 
