@@ -416,6 +416,15 @@ void t.test(
   },
 );
 
+void t.test("of a list without end, the beginning is looked at", (t) => {
+  const endless = [incident, ...Array<null>(20_000).fill(null)];
+  const { list, problem } = taken(kraken, incidentsBody(...endless));
+  t.equal(problem, "incidents: expected at most 20000 entries, got 20001");
+  t.equal(list!.notices.length, 1);
+  t.equal(list!.listedFrom, null);
+  t.end();
+});
+
 void t.test("texts are cut and cleaned, and links are of the web", (t) => {
   const long = {
     ...incident,
@@ -449,6 +458,7 @@ void t.test("strangers' texts", (t) => {
   t.equal(plainText("ab😀", 3), "ab", "no half characters");
   t.equal(plainText("a\ud800b", 9), "a\ufffdb");
   t.equal(plainText("ab cd", 3), "ab");
+  t.equal(plainText("plain  text ", 99), "plain text");
   t.equal(webAddress("https://a.example/b c"), "https://a.example/b%20c");
   for (const none of [
     null,
