@@ -312,18 +312,18 @@ void t.test("what is no Statuspage, or another one, is not read", (t) => {
   );
   problem(
     { ...whole, page: { ...page, url: "https://status.gemini.example" } },
-    'page.url: expected the host of status.kraken.com, whose feed this should be, got "https://status.gemini.example"',
+    'page.url: expected an address at status.kraken.com, whose feed this should be, got "https://status.gemini.example"',
   );
   problem(
     {
       ...whole,
       page: { ...page, url: "https://status.kraken.com.evil.example/" },
     },
-    'page.url: expected the host of status.kraken.com, whose feed this should be, got "https://status.kraken.com.evil.example/"',
+    'page.url: expected an address at status.kraken.com, whose feed this should be, got "https://status.kraken.com.evil.example/"',
   );
   problem(
     { ...whole, page: { ...page, url: "nowhere" } },
-    'page.url: expected the host of status.kraken.com, whose feed this should be, got "nowhere"',
+    'page.url: expected an address at status.kraken.com, whose feed this should be, got "nowhere"',
   );
   t.end();
 });
@@ -347,7 +347,7 @@ void t.test(
     unreadable(
       t,
       taken(apiOnly, { page, incidents: [] }),
-      'page.url: expected the host of deribit.statuspage.io, whose feed this should be, got "https://status.kraken.com"',
+      'page.url: expected an address at deribit.statuspage.io, whose feed this should be, got "https://status.kraken.com"',
     );
     t.end();
   },

@@ -183,12 +183,21 @@ function readingOf(parts: Part[]): Reading {
     .flatMap(({ taken }) => taken.feedAt ?? [])
     .map(Number);
   return {
-    problem: problems.length === 0 ? null : plainText(problems.join("; "), 300),
+    problem: problemLine(problems),
     lists: newest(byScope(parts), mostNotices),
     // The oldest part: the others may be cached for less long, and a feed must not seem to have gone back because of that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),
     retryAfterMs: Math.max(...parts.map(({ retryAfterMs }) => retryAfterMs)),
   };
+}
+
+/** What ails one document of a feed mostly ails the others, too. */
+function problemLine([first, ...others]: string[]): string | null {
+  if (first === undefined) return null;
+  const documents = others.length === 1 ? "document" : "documents";
+  const more =
+    others.length > 0 ? `; and ${others.length} more ${documents}` : "";
+  return plainText(first, 270) + more;
 }
 
 function byScope(parts: Part[]): NoticeList[] {

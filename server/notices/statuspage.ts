@@ -163,7 +163,7 @@ function hostProblem({ url }: Page, source: Source): string | null {
   const host = hostOf(url);
   const hosts = [source.page, source.api].map((own) => own && hostOf(own));
   if (host !== null && hosts.includes(host)) return null;
-  const expected = `the host of ${hosts.find((own) => own !== null)}, whose feed this should be`;
+  const expected = `an address at ${hosts.find((own) => own !== null)}, whose feed this should be`;
   return shape.mismatch("page.url", expected, shape.shown(url));
 }
 
