@@ -1,4 +1,5 @@
 /** How venues' feeds are asked: on real servers that answer as venues do, and as nobody should. */
+import { getEventListeners } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -287,6 +288,37 @@ void t.test("304 to who has nothing is a problem", async (t) => {
     `${itsName}: answered 304, not modified, to who had no earlier answer`,
   );
   t.same(reading.lists, []);
+  let answers = 0;
+  const venue = await serve(t, (_url, response) =>
+    answers++ === 0 ? response.end(normal) : response.writeHead(304).end(),
+  );
+  const reader = readerFor(t);
+  t.equal((await reader.read(binanceAt(venue), at, never)).problem, null);
+  t.match(
+    (await reader.read(binanceAt(venue), at, never)).problem,
+    /: answered 304/,
+    "nor has who was given no mark to ask by",
+  );
+});
+
+void t.test("a feed is of as long ago as its oldest document", async (t) => {
+  const venue: Venue = await serve(t, (url, response) => {
+    const isIncidents = url.pathname.endsWith("/incidents.json");
+    const page = {
+      ...pageOf(venue),
+      ...(isIncidents && { updated_at: "2026-09-04T10:00:00Z" }),
+    };
+    json(response, { page, incidents: [], scheduled_maintenances: [] });
+  });
+  const reading = await readerFor(t).read(statuspageAt(venue), at, never);
+  t.same(reading.feedAt, new Date("2026-09-04T10:00:00Z"));
+});
+
+void t.test("a signal that lasts is left as it was", async (t) => {
+  const lasting = new AbortController().signal;
+  const venue = await serveStatuspage(t, () => []);
+  await readerFor(t).read(statuspageAt(venue), at, lasting);
+  t.equal(getEventListeners(lasting, "abort").length, 0);
 });
 
 void t.test("marks that cannot be sent back are not kept", async (t) => {
