@@ -312,18 +312,18 @@ void t.test("what is no Statuspage, or another one, is not read", (t) => {
   );
   problem(
     { ...whole, page: { ...page, url: "https://status.gemini.example" } },
-    'page.url: expected the host of status.kraken.com, whose feed this should be, got "https://status.gemini.example"',
+    'page.url: expected an address at status.kraken.com, whose feed this should be, got "https://status.gemini.example"',
   );
   problem(
     {
       ...whole,
       page: { ...page, url: "https://status.kraken.com.evil.example/" },
     },
-    'page.url: expected the host of status.kraken.com, whose feed this should be, got "https://status.kraken.com.evil.example/"',
+    'page.url: expected an address at status.kraken.com, whose feed this should be, got "https://status.kraken.com.evil.example/"',
   );
   problem(
     { ...whole, page: { ...page, url: "nowhere" } },
-    'page.url: expected the host of status.kraken.com, whose feed this should be, got "nowhere"',
+    'page.url: expected an address at status.kraken.com, whose feed this should be, got "nowhere"',
   );
   t.end();
 });
@@ -347,7 +347,7 @@ void t.test(
     unreadable(
       t,
       taken(apiOnly, { page, incidents: [] }),
-      'page.url: expected the host of deribit.statuspage.io, whose feed this should be, got "https://status.kraken.com"',
+      'page.url: expected an address at deribit.statuspage.io, whose feed this should be, got "https://status.kraken.com"',
     );
     t.end();
   },
@@ -363,6 +363,15 @@ void t.test("a page that goes back in time is not used", (t) => {
     "went back in time: it says it is of 2026-09-04T11:58:00.123Z, and was of 2026-09-04T12:08:00.124Z before",
   );
   t.equal(readAsOf("2026-01-01T00:00:00Z").problem, null);
+  const ahead = (updated_at: string) =>
+    taken(kraken, { page: { ...page, updated_at }, incidents: [] });
+  t.equal(ahead("2026-09-04T12:10:00Z").problem, null);
+  unreadable(
+    t,
+    ahead("2126-09-04T11:58:00Z"),
+    "says it is of 2126-09-04T11:58:00.000Z, which is still to come",
+    "nor is one from the future, after which all the others would be old",
+  );
   t.end();
 });
 
@@ -407,6 +416,15 @@ void t.test(
   },
 );
 
+void t.test("of a list without end, the beginning is looked at", (t) => {
+  const endless = [incident, ...Array<null>(20_000).fill(null)];
+  const { list, problem } = taken(kraken, incidentsBody(...endless));
+  t.equal(problem, "incidents: expected at most 20000 entries, got 20001");
+  t.equal(list!.notices.length, 1);
+  t.equal(list!.listedFrom, null);
+  t.end();
+});
+
 void t.test("texts are cut and cleaned, and links are of the web", (t) => {
   const long = {
     ...incident,
@@ -440,6 +458,7 @@ void t.test("strangers' texts", (t) => {
   t.equal(plainText("ab😀", 3), "ab", "no half characters");
   t.equal(plainText("a\ud800b", 9), "a\ufffdb");
   t.equal(plainText("ab cd", 3), "ab");
+  t.equal(plainText("plain  text ", 99), "plain text");
   t.equal(webAddress("https://a.example/b c"), "https://a.example/b%20c");
   for (const none of [
     null,

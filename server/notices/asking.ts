@@ -55,8 +55,14 @@ export function makeAsking({
   deadlineMs = 15_000,
   maxBodyBytes = 16 * 1024 * 1024,
 }: AskingOptions): Asking {
-  // The deadline of the whole stands above undici's own.
-  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent({
+    // The deadline of the whole stands above these.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    autoSelectFamily: true,
+    // Node's 250 ms would give up an address that is good and far away.
+    autoSelectFamilyAttemptTimeout: 1000,
+  });
 
   async function ask(
     url: string,
@@ -113,9 +119,7 @@ export function makeAsking({
         );
       // Who moves a feed elsewhere moves it to another owner, perhaps.
       if (next.origin !== address.origin)
-        return failed(
-          `redirects to ${next.host === address.host ? next.origin : next.host}, which is not its own host`,
-        );
+        return failed(`redirects to ${placeOf(next)}, which is not its own`);
       address = next;
     }
     return failed(`redirects more than ${mostRedirects} times`);
@@ -198,6 +202,11 @@ function redirectedTo(
   return isAddress ? new URL(location, from.href) : null;
 }
 
+/** With its scheme, which may be all that differs, and nothing more. */
+function placeOf({ protocol, host }: URL): string {
+  return host === "" ? protocol : `${protocol}//${host}`;
+}
+
 /** One that is repeated is taken at its first word; empty where there is none. */
 function header({ headers }: Dispatcher.ResponseData, name: string): string {
   return [headers[name] ?? ""].flat()[0] ?? "";
@@ -250,9 +259,11 @@ const words: Record<string, string> = {
   UND_ERR_SOCKET: "a connection that broke off",
 };
 
-/** Errors of networks, of HTTP and of compression have codes. @throws whatever else it is */
+/** Errors of networks, of HTTP and of compression have codes, but for some of undici's parser. @throws whatever else it is */
 function problemOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, name } = error as NodeJS.ErrnoException;
+  if (name === "HTTPParserError")
+    return `expected an answer, got no HTTP (${code ?? name})`;
   if (typeof code !== "string" || bugs.test(code)) throw error;
   const isOfZlib = "errno" in (error as Error) && /^(Z_|ERR_)/.test(code);
   if (isOfZlib) return `expected a body that can be decompressed, got ${code}`;

@@ -5,9 +5,9 @@
  * is said to be unreadable.
  */
 
-import { backInTime } from "./back-in-time.js";
 import { goodEntries, type Entries } from "./entries.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, Source } from "./feed.js";
 import * as shape from "./shape.js";
 import { plainText, rawText } from "./strangers-text.js";
@@ -125,7 +125,7 @@ function takeApart(body: unknown, source: Source, at: Date): Taken {
   const { data, included } = body as Body;
   const feedAt = new Date(data.attributes.updated_at);
   const problem =
-    hostProblem(data.attributes, source) ?? backInTime(feedAt, source);
+    hostProblem(data.attributes, source) ?? feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
   const entries = goodEntries<{ type: string }>(included, "included", faultOf);
   return {

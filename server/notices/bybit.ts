@@ -1,9 +1,9 @@
 /** Bybit's system status: maintenance and incidents, scheduled, under way and ended. */
 
-import { backInTime } from "./back-in-time.js";
 import { goodEntries } from "./entries.js";
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, Source } from "./feed.js";
 import * as shape from "./shape.js";
 import { plainText, rawText, webAddress } from "./strangers-text.js";
@@ -15,7 +15,7 @@ export const bybit: FeedKind = {
     {
       url: source.api,
       pageUrl: null,
-      takeApart: (body) => takeApart(body, source),
+      takeApart: (body, at) => takeApart(body, source, at),
     },
   ],
 };
@@ -70,15 +70,19 @@ const entryFault = shape.faultFinder(
   ),
 );
 
-function takeApart(body: unknown, source: Source): Taken {
+function takeApart(body: unknown, source: Source, at: Date): Taken {
   const fault = envelopeFault(body);
   if (fault !== null) return notUnderstood(fault);
   const { retCode, retMsg } = body as { retCode: unknown; retMsg?: unknown };
   if (String(retCode) !== "0")
     return notUnderstood(errorAnswer(retCode, retMsg));
-  const problem = bodyFault(body) ?? backInTime(timeOf(body as Body), source);
+  const wrong = bodyFault(body);
+  if (wrong !== null) return notUnderstood(wrong);
+  const { result, time } = body as Body;
+  const feedAt = new Date(time);
+  const problem = feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
-  const { list } = (body as Body).result;
+  const { list } = result;
   const entries = goodEntries<Entry>(list, "result.list", entryFault);
   // 2 is the demo trading, which is not watched.
   const real = entries.good.filter(({ env = 1 }) => String(env) === "1");
@@ -90,12 +94,8 @@ function takeApart(body: unknown, source: Source): Taken {
       listedFrom: null,
     },
     more: false,
-    feedAt: timeOf(body as Body),
+    feedAt,
   };
-}
-
-function timeOf({ time }: Body): Date {
-  return new Date(time);
 }
 
 const services: Record<string, string> = {

@@ -1,4 +1,7 @@
-import type { FaultOf } from "./shape.js";
+import { mismatch, type FaultOf } from "./shape.js";
+
+/** No feed keeps so many; a body of millions would hold up the whole program for seconds. */
+const mostEntries = 20_000;
 
 export interface Entries<Entry> {
   good: Entry[];
@@ -8,7 +11,7 @@ export interface Entries<Entry> {
 
 /**
  * Takes the good entries of a list: one that cannot be understood does not cost
- * the others.
+ * the others, and neither do more than are looked at.
  *
  * @param place of the list, as `incidents`
  * @param faultOf where it finds nothing, the value is an `Entry`
@@ -21,12 +24,18 @@ export function goodEntries<Entry>(
   const good: Entry[] = [];
   let first: string | null = null;
   let bad = 0;
-  for (const [index, value] of values.entries()) {
+  for (const [index, value] of values.slice(0, mostEntries).entries()) {
     const fault = faultOf(value, `${place}[${index}]`);
     if (fault === null) good.push(value as Entry);
     else bad += 1;
     first ??= fault;
   }
   const more = bad > 1 ? `; and ${bad - 1} more` : "";
-  return { good, problem: first === null ? null : first + more };
+  const problem = first === null ? null : first + more;
+  return { good, problem: tooMany(values.length, place) ?? problem };
+}
+
+function tooMany(count: number, place: string): string | null {
+  if (count <= mostEntries) return null;
+  return mismatch(place, `at most ${mostEntries} entries`, String(count));
 }

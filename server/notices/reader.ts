@@ -86,8 +86,11 @@ export function makeFeedReader({
       return understoodPart(url, known?.taken ?? notUnderstood(unasked));
     const taken = takenFrom(answer.text, document, at);
     // Further pages are hardly asked for twice.
-    if (taken.problem === null && url === document.url)
-      memory.set(url, { validators: answer.validators, taken });
+    const { validators } = answer;
+    const isMarked =
+      validators.etag !== null || validators.lastModified !== null;
+    if (taken.problem === null && isMarked && url === document.url)
+      memory.set(url, { validators, taken });
     return understoodPart(url, taken);
   }
 
@@ -180,12 +183,21 @@ function readingOf(parts: Part[]): Reading {
     .flatMap(({ taken }) => taken.feedAt ?? [])
     .map(Number);
   return {
-    problem: problems.length === 0 ? null : plainText(problems.join("; "), 300),
+    problem: problemLine(problems),
     lists: newest(byScope(parts), mostNotices),
     // The oldest part: the others may be cached for less long, and a feed must not seem to have gone back because of that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),
     retryAfterMs: Math.max(...parts.map(({ retryAfterMs }) => retryAfterMs)),
   };
+}
+
+/** What ails one document of a feed mostly ails the others, too. */
+function problemLine([first, ...others]: string[]): string | null {
+  if (first === undefined) return null;
+  const documents = others.length === 1 ? "document" : "documents";
+  const more =
+    others.length > 0 ? `; and ${others.length} more ${documents}` : "";
+  return plainText(first, 270) + more;
 }
 
 function byScope(parts: Part[]): NoticeList[] {

@@ -114,7 +114,6 @@ export function faultFinder(schema: Schema): FaultOf {
 function compile(schema: Schema): ValidateFunction {
   const ajv = new Ajv({
     verbose: true,
-    ownProperties: true,
     allowUnionTypes: true,
     formats,
   });

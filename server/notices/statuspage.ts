@@ -6,7 +6,6 @@
  * incidents.
  */
 
-import { backInTime } from "./back-in-time.js";
 import { goodEntries, type Entries } from "./entries.js";
 import {
   notUnderstood,
@@ -14,6 +13,7 @@ import {
   type FeedKind,
   type Taken,
 } from "./feed-kind.js";
+import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, NoticeKind, NoticeList, Source } from "./feed.js";
 import * as shape from "./shape.js";
 import { plainText, rawText, webAddress } from "./strangers-text.js";
@@ -134,15 +134,17 @@ function document(source: Source, url: string, kind: Kind): FeedDocument {
       address.searchParams.set("page", String(number));
       return address.href;
     },
-    takeApart: (body) => takeApart(body, source, kind),
+    takeApart: (body, at) => takeApart(body, source, at, kind),
   };
 }
 
-function takeApart(body: unknown, source: Source, kind: Kind): Taken {
+function takeApart(body: unknown, source: Source, at: Date, kind: Kind): Taken {
   const fault = kind.bodyFault(body);
   if (fault !== null) return notUnderstood(fault);
   const { page } = body as { page: Page };
-  const problem = pageProblem(page, source);
+  const feedAt = new Date(page.updated_at);
+  const problem =
+    hostProblem(page, source) ?? feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
   const values = (body as Record<Kind["property"], unknown[]>)[kind.property];
   const entries = goodEntries<Entry>(values, kind.property, (value, place) =>
@@ -152,19 +154,17 @@ function takeApart(body: unknown, source: Source, kind: Kind): Taken {
     problem: entries.problem,
     list: listOf(entries, values.length < fullPage, page, kind),
     more: values.length >= fullPage,
-    feedAt: new Date(page.updated_at),
+    feedAt,
   };
 }
 
-/** Whether this is the page that we asked for, and no earlier than it was. */
-function pageProblem({ url, updated_at }: Page, source: Source): string | null {
+/** Whether this is the page that we asked for. */
+function hostProblem({ url }: Page, source: Source): string | null {
   const host = hostOf(url);
   const hosts = [source.page, source.api].map((own) => own && hostOf(own));
-  if (host === null || !hosts.includes(host)) {
-    const expected = `the host of ${hosts.find((own) => own !== null)}, whose feed this should be`;
-    return shape.mismatch("page.url", expected, shape.shown(url));
-  }
-  return backInTime(new Date(updated_at), source);
+  if (host !== null && hosts.includes(host)) return null;
+  const expected = `an address at ${hosts.find((own) => own !== null)}, whose feed this should be`;
+  return shape.mismatch("page.url", expected, shape.shown(url));
 }
 
 function hostOf(url: string): string | null {

@@ -11,6 +11,8 @@ const tricks = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /** At most `most` UTF-16 units, which are at least as many as characters. Empty where nothing is left. */
 export function plainText(text: string, most: number): string {
+  if (text.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(text))
+    return text;
   // A text of megabytes need not be cleaned to its end; blanks in front of what remains are no reason to lose it.
   const head = text.slice(0, most * 20);
   const clean = head.replace(tricks, "").replace(breaks, " ").trim();
