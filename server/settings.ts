@@ -109,7 +109,7 @@ export const settingTable = [
     name: "SITE_URL",
     default: "`BASE_URL`",
     meaning:
-      "address of the site about the service; probes name it to venues, and answers point to `/methodology`, `/rulebook`, `/checking` and `/changelog` below it, which the API has itself",
+      "address of the site about the service; probes name it to venues, and answers point to `/methodology`, `/rulebook`, `/checking`, `/comparing` and `/changelog` below it, which the API has itself",
   },
   {
     name: "BASE_URL",

@@ -404,29 +404,6 @@ void t.test("every answer fits its schema, after much befell", async (t) => {
 
 /** What no web program answers yet, or ever, and why it is described. */
 const neverShown = [
-  // no notices are read yet
-  "OfficialIncident",
-  "OfficialIncident.id",
-  "OfficialIncident.title",
-  "OfficialIncident.url",
-  "OfficialIncident.url|0",
-  "OfficialIncident.url|1",
-  "OfficialIncident.startedAt",
-  "OfficialIncident.resolvedAt",
-  "OfficialIncident.resolvedAt|0",
-  "OfficialIncident.resolvedAt|1",
-  "OfficialIncident.subjectMatched",
-  "Detection.theirs|0",
-  "Detection.paired|0",
-  "Detection.oursOnly|0",
-  "Detection.theirsOnly|0",
-  "Detection.aheadUncorrelated|0",
-  "/v1/incidents officialId",
-  "/v1/incidents officialTitle",
-  "/v1/incidents officialUrl",
-  "/v1/incidents officialStartedAt",
-  "/v1/incidents officialResolvedAt",
-  "/v1/incidents subjectMatched",
   // nothing is needed to ask
   "/openapi.json.security[]",
   // the contract allows null, and every registry names an address

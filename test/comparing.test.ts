@@ -119,6 +119,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   await measuredButFor(pool, [hole]);
   await tick(pool, at(0));
   // one server, asked at another tick each time
+  const begun = Date.now() - 240_000;
   let ticks = 0;
   const api = await serve(t, { pool, registry });
   const ask = async <Body>(path: string): Promise<Body> => {
@@ -129,7 +130,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
 
   async function compared(venue: string | null, days = measuredDays + 1) {
     ticks += 1;
-    await tick(pool, new Date(Date.now() + ticks * 2_000));
+    await tick(pool, new Date(begun + ticks * 2_000));
     const { fleet, venues } = await ask<Compared>(`/v1/detection?days=${days}`);
     return venue === null
       ? fleet
@@ -342,7 +343,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         theirsCompared: 1,
         theirsOnly: 1,
       });
-      t.match(await compared("kraken", 2), { theirs: 2, theirsCompared: 1 });
+      t.match(await compared("kraken", 3), { theirs: 2, theirsCompared: 1 });
 
       await forgetSaid(pool);
       await readThrough(pool, "okx", at(60), at(50));
@@ -600,11 +601,13 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
           const { rows } = await analyst.query<Record<string, string | null>>(
             withVariables(everyNumber, { days: String(days) }),
           );
-          t.ok(
-            Number(fleet.paired) > 10 &&
-              Number(fleet.oursNear) > 5 &&
-              Number(fleet.theirsOnly) > 5,
-          );
+          if (days > measuredDays)
+            t.ok(
+              Number(fleet.paired) > 10 &&
+                Number(fleet.oursNear) > 5 &&
+                Number(fleet.theirsOnly) > 5,
+              `world ${seed} has something to compare`,
+            );
           t.equal(rows.length, venues.length + 1);
           for (const row of rows) {
             const detection =

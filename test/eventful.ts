@@ -4,6 +4,7 @@ import { recordSamples } from "../server/record-samples.js";
 import type { Registry } from "../server/registry.js";
 import { faults } from "../server/sample.js";
 import { ago, decide, measured, pastIncident, unmeasured } from "./fleet.js";
+import { notice, said, whole } from "./said.js";
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -18,6 +19,7 @@ export async function muchBefell(pool: Pool): Promise<void> {
   await escalation(pool);
   await outageBesideSilence(pool);
   await incidentsBesideLatency(pool);
+  await whatVenuesSaid(pool);
   for (const seconds of [344, 300, 250, 20]) await decide(pool, ago(seconds));
   await pool.query(sql`
     update component set published = false
@@ -147,4 +149,41 @@ async function incidentsBesideLatency(pool: Pool): Promise<void> {
     startedAt: ago(600),
     minutes: 5,
   });
+}
+
+/** Beside five incidents of one venue, and beside none; taken down, impossible, of all kinds, with and without what may lack. */
+async function whatVenuesSaid(pool: Pool): Promise<void> {
+  const began = [400, 370, 340, 310, 280].map(ago);
+  for (const startedAt of began)
+    await pastIncident(pool, {
+      ...{ venue: "kraken", component: "rest:time", minutes: 0.1 },
+      startedAt,
+    });
+  const notices = began.map((startedAt, n) =>
+    notice(`n${n}`, startedAt, {
+      ...(n === 0 && { url: "https://status.kraken.com/incidents/n0" }),
+      ...(n === 1 && { resolvedAt: ago(200), impact: null }),
+      title: "Slow answers",
+    }),
+  );
+  await said(pool, "kraken", ago(100), [
+    whole(
+      ...notices,
+      notice("gone", ago(200_000)),
+      notice("deposits", ago(9_000), { title: "Deposits of XYZ are late" }),
+      notice("next", ago(-90_000), { kind: "maintenance", postedAt: null }),
+      notice("impossible", ago(-90_000)),
+    ),
+  ]);
+  // the others left, and are marked as taken down
+  await said(pool, "kraken", ago(50), [whole(...notices)]);
+  await pastIncident(pool, {
+    ...{ venue: "okx", component: "rest:ticker", minutes: 1 },
+    startedAt: ago(200),
+  });
+  const unknownWhen = notice("o", ago(190), { postedAt: null });
+  await said(pool, "okx", ago(100), [
+    { scope: "notices", notices: [unknownWhen], listedFrom: null },
+  ]);
+  await said(pool, "gemini", ago(50), [], { problem: "answered 503" });
 }

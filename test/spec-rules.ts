@@ -325,6 +325,24 @@ export const rules: Rule[] = [
     "detection",
     "spec: denominators are part of the detection result",
   ),
+  rule(
+    "detection-window",
+    "pairs begin within 6 hours of each other, either way, on the same venue",
+    "comparing",
+    "spec: pairs begin within 6 hours of each other, either way, on the same venue",
+  ),
+  rule(
+    "detection-medians",
+    "the fleet row carries no median",
+    "comparing",
+    "spec: the fleet row carries no median, and a venue's is of 5 leads or more",
+  ),
+  rule(
+    "official-incidents",
+    "each incident of a venue's page has its official counterpart; every pairing says subjectMatched false",
+    "comparing",
+    "spec: each incident of a venue's page has its official counterpart, and each pairing subjectMatched false",
+  ),
 
   // incidents
   rule(
@@ -644,6 +662,13 @@ export const rules: Rule[] = [
     "spec: after it closed, it is cached for 300 seconds",
   ),
 
+  rule(
+    "limit-pairing",
+    "detection pairing window: plus or minus 6 hours",
+    "comparing",
+    "spec: pairs begin within 6 hours of each other, either way, on the same venue",
+  ),
+
   // versioning
   rule(
     "version-prefix",
@@ -720,6 +745,12 @@ export const rules: Rule[] = [
     "incidents have the rows of their JSON, page for page and filter for filter",
   ),
   rule(
+    "csv-incidents-notice",
+    "the venue's own notice beside an incident, and subjectMatched false on every pairing",
+    "comparing",
+    "spec: in the table of incidents the venue's own notice stands beside each, and subjectMatched false on every pairing",
+  ),
+  rule(
     "csv-format",
     "format is json or csv, by default json",
     "api-csv",
@@ -780,19 +811,6 @@ export const rules: Rule[] = [
  * these brings it there.
  */
 export const builtElsewhere: Omit<Rule, "test">[] = [
-  [
-    "csv-incidents-notice",
-    "of /v1/incidents as a table: the venue's own notice beside an incident, and subjectMatched false on every pairing",
-  ],
-  [
-    "detection-window",
-    "pairs begin within 6 hours of each other on the same venue",
-  ],
-  ["detection-medians", "the fleet row carries no median"],
-  [
-    "official-incidents",
-    "each incident of a venue's page has its official counterpart",
-  ],
   [
     "notify-openings",
     "only delivered openings count; closes, escalations and retracted incidents do not",

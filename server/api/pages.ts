@@ -9,6 +9,7 @@ export const pages = {
   "/methodology": "METHODOLOGY.md",
   "/rulebook": "RULEBOOK.md",
   "/checking": "CHECKING.md",
+  "/comparing": "COMPARING.md",
   "/changelog": "CHANGELOG.md",
 } as const;
 
