@@ -89,6 +89,7 @@ const details: Partial<
   "socket-closed": (value) => ({ closeCode: wholeNumber(value) }),
   limited: (value) => ({ retryAfterS: durationMs(value) / 1000 }),
   slow: (value) => ({ latencyMs: durationMs(value) }),
+  "back-in-time": (value) => ({ behindMs: durationMs(value) }),
 };
 
 function apply(setting: string, fault: ScriptedFault, startedAt: Date): void {

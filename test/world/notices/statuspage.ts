@@ -115,7 +115,7 @@ function entryOf(notice: Notice, page: Page, components: Component[]) {
 
 /** Newest first. */
 function updatesOf(
-  { id, updates, title }: Notice,
+  { id, updates, title, indicator }: Notice,
   about: Component[],
   stamp: (at: Date) => string,
 ) {
@@ -134,7 +134,7 @@ function updatesOf(
             code: component.id,
             name: component.name,
             old_status: "operational",
-            new_status: component.status,
+            new_status: levels[indicator]!.component,
           })),
     deliver_notifications: true,
     custom_tweet: null,
