@@ -54,7 +54,6 @@ function oldFaults(now: Date): PastFault[] {
     fault("deribit", "rest:time", null, "timeout", on(44, 5, 6)),
     fault("binance", null, ["us-east"], "blocked", on(33, 0, 240)),
     fault("deribit", "rest:book", null, "http", on(29, 20, 8)),
-    fault("deribit", "rest:trades", null, "limited", on(16, 12, 6)),
     fault("gemini", "rest:*", null, "http", on(12, 16, 31)),
     fault("bybit", "rest:ticker", bybitIn, "timeout", on(5, 11, 8)),
     fault("deribit", "rest:book", null, "body", on(2, 7, 12)),

@@ -22,7 +22,7 @@ export function pastPosts(now: Date): ScriptedPost[] {
 type Instant = (time: string) => Date;
 type OldInstant = (daysAgo: number, time: string) => Date;
 
-/** Deribit tells of each of its faults; and Coinbase of each listing, which fills more than one page. */
+/** Deribit tells of each of its faults, and Coinbase of each listing, which fills more than one page. */
 function often(on: OldInstant): ScriptedPost[] {
   const deribit = (
     title: string,
@@ -54,7 +54,8 @@ function often(on: OldInstant): ScriptedPost[] {
         { at: on(28, "12:00"), status: "postmortem" },
       ],
     },
-    deribit("Rate limits applied too strictly", "none", 16, "12:18", "13:00"),
+    // nothing that we saw
+    deribit("Options expiry is delayed", "minor", 16, "08:18", "09:00"),
     deribit("Errors in public book data", "minor", 2, "07:06", "07:35"),
     {
       venue: "coinbase",
