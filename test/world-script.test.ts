@@ -22,7 +22,9 @@ void t.test("a line becomes a fault", (t) => {
     gate rest:time us-east slow=1500ms to=0.5h
     bybit * * limited=30s
   `;
-  t.same(parseScript(text, startedAt), [
+  const { faults, posts } = parseScript(text, startedAt);
+  t.same(posts, []);
+  t.same(faults, [
     {
       kind: "status",
       status: 301,
@@ -100,7 +102,7 @@ void t.test(
       ],
       [
         { kind: "drip", ...okx, component: "ws:trades" },
-        /drip acts on rest only, not on ws:trades/,
+        /drip acts on rest and official only, not on ws:trades/,
       ],
       [
         { kind: "silent", ...okx, component: "ws:conn" },
@@ -176,7 +178,7 @@ void t.test("the first of overlapping faults applies", (t) => {
 
 void t.test("the demo's script can be played", async (t) => {
   const text = await readFile(new URL("test/world/demo.txt", root), "utf8");
-  const faults = parseScript(text, startedAt);
+  const { faults } = parseScript(text, startedAt);
   checkFaults(faults, registry);
   const within3Minutes = (fault: ScriptedFault) =>
     !fault.from || fault.from < after(180);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startDemoWorld } from "../../test/world/demo.js";
+import { startDemoWorld, tellHistoryEnd } from "../../test/world/demo.js";
 import type { World } from "../../test/world/world.js";
 import { forgetHistory, makeHistory } from "../../test/world/history.js";
 import {
@@ -109,22 +109,25 @@ async function world(): Promise<void> {
   const log = makeLog("world", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const real = await loadRegistry(packagedFile("registry.json"));
-    const file = registryFile(settings);
-    const { registry, close } = await startWhereItWas(real, file);
+    const { registry, close } = await startWhereItWas(real, settings);
     life.onClose("venues", close);
     await makeDataDir(settings.dataDir);
-    await writeFile(file, JSON.stringify(registry, null, 2));
+    await writeFile(registryFile(settings), JSON.stringify(registry, null, 2));
   });
 }
 
-async function startWhereItWas(real: Registry, file: string): Promise<World> {
-  const ports = (await portsIn(file)) ?? quietPorts(real);
+async function startWhereItWas(
+  real: Registry,
+  settings: Settings,
+): Promise<World> {
+  const ports = (await portsIn(registryFile(settings))) ?? quietPorts(real);
+  const dir = settings.dataDir;
   try {
-    return await startDemoWorld(real, ports);
+    return await startDemoWorld(real, { ports, dir });
   } catch (error) {
     // another program has taken one since; a demo that starts anew may be anywhere
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    return startDemoWorld(real);
+    return startDemoWorld(real, { dir });
   }
 }
 
@@ -163,6 +166,8 @@ async function history(days: number): Promise<void> {
     );
     if (wasUp) return log.info("there is a history already");
     await forgetHistory(pool);
-    await makeHistory(pool, { days, now: new Date(), log });
+    const now = new Date();
+    await tellHistoryEnd(settings.dataDir, now);
+    await makeHistory(pool, { days, now, log });
   });
 }

@@ -1,42 +1,96 @@
 /** The world that the demo runs on. */
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Registry } from "../../server/registry.js";
+import { pastPosts } from "./notices/past-posts.js";
+import { checkPosts } from "./notices/post-check.js";
+import type { ScriptedPost } from "./notices/posts.js";
+import { openRuns } from "./notices/runs.js";
 import { parseScript } from "./script.js";
 import { startWorld, type World } from "./world.js";
 
 /** Beside the sources: the compiler copies no text. */
 const script = new URL("../../../test/world/demo.txt", import.meta.url);
 
+export interface DemoWorldOptions {
+  /** What is to survive a restart of the world, such as the addresses that the probes were given, needs fixed ones, best below the range that the system hands out (32768 on Linux). */
+  ports?: Record<string, number>;
+  /** Where it is kept when it ran, and where it is written when the history ends. Absent: nothing was before. */
+  dir?: string;
+}
+
 /**
- * The script counts from the first request, since between the world's start and the probes' a history is made, which
- * takes as long as the machine wants. What is to survive a restart of the world, such as the addresses that the probes
- * were given, needs fixed `ports`, best below the range that the system hands out (32768 on Linux).
+ * The script counts from the first request of a probe, since between the world's start and the probes' a history is made,
+ * which takes as long as the machine wants. What lasts for ever is there from the start.
  */
 export async function startDemoWorld(
   registry: Registry,
-  ports?: Record<string, number>,
+  { ports, dir }: DemoWorldOptions = {},
 ): Promise<World> {
   const text = await readFile(script, "utf8");
+  const atStart = parseScript(text, new Date());
+  checkPosts(atStart.posts, registry);
+  const runs = openRuns(dir === undefined ? null : join(dir, "runs.json"));
+  let past: ScriptedPost[] | null = null;
   const world = await startWorld({
     registry,
+    faults: atStart.faults.filter(({ from }) => !from),
+    posts,
     // 141 streams in three regions: at their full rates they would keep a core busy.
     messagesPerMinuteCap: 30,
     latency: "plausible",
     ...(ports && { ports }),
   });
   const waiting = setInterval(playOnceVisited, 200);
+  let begun = Promise.resolve();
 
   function playOnceVisited() {
     if (world.requests() === 0) return;
     clearInterval(waiting);
-    for (const fault of parseScript(text, new Date())) world.fault(fault);
+    const now = new Date();
+    for (const fault of parseScript(text, now).faults)
+      if (fault.from) world.fault(fault);
+    begun = runs.begin(now);
+  }
+
+  /** Who reads a feed does so after the history was made. */
+  function posts() {
+    past ??= dir === undefined ? [] : pastPostsOf(dir);
+    const ofRuns = runs
+      .all()
+      .flatMap(({ from, to }) =>
+        parseScript(text, from).posts.map((post) =>
+          to ? { ...post, until: to } : post,
+        ),
+      );
+    return [...(past ?? []), ...ofRuns];
   }
 
   return {
     ...world,
-    close() {
+    async close() {
       clearInterval(waiting);
-      return world.close();
+      await world.close();
+      await begun;
+      await runs.end(new Date());
     },
   };
+}
+
+/** Tells the world as of when the past was: what went wrong then, and what the venues posted about it, go together. */
+export async function tellHistoryEnd(dir: string, now: Date): Promise<void> {
+  await writeFile(historyFile(dir), JSON.stringify({ now }));
+}
+
+/** Null: no history has been made yet. */
+function pastPostsOf(dir: string): ScriptedPost[] | null {
+  const file = historyFile(dir);
+  if (!existsSync(file)) return null;
+  const { now } = JSON.parse(readFileSync(file, "utf8")) as { now: string };
+  return pastPosts(new Date(now));
+}
+
+function historyFile(dir: string): string {
+  return join(dir, "history.json");
 }

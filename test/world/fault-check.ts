@@ -4,6 +4,7 @@ import {
   type Registry,
   type Venue,
 } from "../../server/registry.js";
+import { feedServer } from "./notices/feed-server.js";
 import {
   actsOn,
   faultKinds,
@@ -48,17 +49,19 @@ function venueProblems({ venue, component }: ScriptedFault, venues: Venue[]) {
     return [
       `the venue is not in the registry; expected * or one of ${venues.map(({ id }) => id).join(", ")}`,
     ];
-  const known = new Set(meant.flatMap(namesOf));
+  const known = new Set(meant.flatMap((one) => namesOf(one, venues)));
   if (component === undefined || known.has(component)) return [];
   return [
     `${venue} has no component ${component}; expected one of ${[...known].join(", ")}`,
   ];
 }
 
-function namesOf(venue: Venue): string[] {
+function namesOf(venue: Venue, venues: Venue[]): string[] {
   const ids = componentsOf(venue).map(({ id }) => id);
   const places = new Set(ids.map((id) => id.replace(/:.*/, ":*")));
-  return [...places, ...ids];
+  // a feed that is shared has the name of whoever serves it
+  const servesFeed = feedServer(venue, venues) === venue;
+  return [...places, ...ids, ...(servesFeed ? ["official"] : [])];
 }
 
 function regionProblems({ regions }: ScriptedFault, registry: Registry) {
@@ -79,7 +82,12 @@ function reachProblems({ kind, component, regions }: ScriptedFault) {
           "a closed listener refuses every region and the whole venue; leave regions and component out, or use reset",
         ]
       : [];
-  if (component === undefined) return [];
+  if (component === "official" && regions)
+    return ["who reads a status feed names no region; leave regions out"];
+  if (component === undefined)
+    return String(places) === "official"
+      ? [`${kind} acts on official only: name it as the component`]
+      : [];
   return placesOf(component).some((place) => actsOn(kind, place))
     ? []
     : [`${kind} acts on ${places.join(" and ")} only, not on ${component}`];
@@ -111,6 +119,7 @@ const isFine: Record<keyof FaultDetails, (value: number) => boolean> = {
   location: () => true,
   retryAfterS: (value) => value >= 0,
   latencyMs: (value) => value >= 0 && value < 2 ** 31,
+  behindMs: (value) => value > 0,
   // Those that a WebSocket may send.
   closeCode: (value) =>
     (value >= 1000 && value <= 1014 && ![1004, 1005, 1006].includes(value)) ||

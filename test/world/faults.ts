@@ -1,6 +1,6 @@
 /** What can go wrong in the world, for whom, and from when to when. */
-/** Where a kind of fault acts: on REST answers, on connections of the socket, on the streams that flow through it. */
-export type Place = "rest" | "connection" | "stream";
+/** Where a kind of fault acts: on REST answers, on connections of the socket, on the streams that flow through it, on the status feed. */
+export type Place = "rest" | "connection" | "stream" | "official";
 
 interface KindRules {
   /** Empty: the whole venue, for every region alike. */
@@ -14,23 +14,37 @@ export const rules = {
   /** Nothing listens any more: connecting is refused. */
   refused: { places: [], takes: [] },
   /** The connection is reset (RST): at a request, at an upgrade, and sockets that are open. */
-  reset: { places: ["rest", "connection"], takes: [] },
+  reset: { places: ["rest", "connection", "official"], takes: [] },
   /** Accepts a request or an upgrade, and never answers. */
-  timeout: { places: ["rest", "connection"], takes: [] },
+  timeout: { places: ["rest", "connection", "official"], takes: [] },
   /** Answers with `status` (default 503), upgrades too; a redirect goes to `location`. */
-  status: { places: ["rest", "connection"], takes: ["status", "location"] },
+  status: {
+    places: ["rest", "connection", "official"],
+    takes: ["status", "location"],
+  },
   /** 429 with Retry-After of `retryAfterS` (default 30), upgrades too. */
-  limited: { places: ["rest", "connection"], takes: ["retryAfterS"] },
+  limited: {
+    places: ["rest", "connection", "official"],
+    takes: ["retryAfterS"],
+  },
   /** 200 with a page of HTML. */
-  "wrong-body": { places: ["rest"], takes: [] },
+  "wrong-body": { places: ["rest", "official"], takes: [] },
   /** 200 with the error envelope of this venue. */
-  "error-inside": { places: ["rest"], takes: [] },
+  "error-inside": { places: ["rest", "official"], takes: [] },
   /** The good answer `latencyMs` later (default 3000), upgrades too. */
-  slow: { places: ["rest", "connection"], takes: ["latencyMs"] },
+  slow: { places: ["rest", "connection", "official"], takes: ["latencyMs"] },
   /** A body that comes byte by byte and never ends. */
-  drip: { places: ["rest"], takes: [] },
+  drip: { places: ["rest", "official"], takes: [] },
   /** A body that comes as fast as the client reads and never ends. */
-  endless: { places: ["rest"], takes: [] },
+  endless: { places: ["rest", "official"], takes: [] },
+  /** Well-formed JSON of a Statuspage that is another product's: its id, its address, its incidents. */
+  "other-product": { places: ["official"], takes: [] },
+  /** Entries lack what they were before: status, impact, when they began and were posted; the status of what holds now lacks, too. */
+  "lost-fields": { places: ["official"], takes: [] },
+  /** What the feed said `behindMs` ago (default a day): its time stamp is older, and the newest notices are missing. */
+  "back-in-time": { places: ["official"], takes: ["behindMs"] },
+  /** Nothing stands on the feed any more. One that keeps no list (Binance, KuCoin) says what it would say. */
+  "empty-list": { places: ["official"], takes: [] },
   /** No data, while the socket, its pings and its acknowledgements live. */
   silent: { places: ["stream"], takes: [] },
   /** Open sockets are closed, new ones right after opening, with `closeCode` (default 1012). */
@@ -50,13 +64,17 @@ export interface FaultDetails {
   retryAfterS?: number;
   latencyMs?: number;
   closeCode?: number;
+  behindMs?: number;
 }
 
 export interface ScriptedFault extends FaultDetails {
   kind: FaultKind;
   /** Registry id, or `*`. */
   venue: string;
-  /** `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*`. Absent: everything of the venue that this kind can befall. */
+  /**
+   * `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*`, `official`. Absent: everything of the venue that this kind can
+   * befall, but for its status feed: that stands elsewhere, and falls only when it is named.
+   */
   component?: string;
   /** Absent: all, and clients that name no region. */
   regions?: string[];
@@ -101,7 +119,7 @@ function befalls(fault: ScriptedFault, { venue, component, region }: Target) {
 }
 
 function covers(pattern: string | undefined, component: string): boolean {
-  if (pattern === undefined) return true;
+  if (pattern === undefined) return component !== "official";
   return pattern.endsWith("*")
     ? component.startsWith(pattern.slice(0, -1))
     : component === pattern;
@@ -110,6 +128,7 @@ function covers(pattern: string | undefined, component: string): boolean {
 /** `ws:*` may mean connections and streams. */
 export function placesOf(component: string): Place[] {
   if (component.startsWith("rest:")) return ["rest"];
+  if (component === "official") return ["official"];
   if (component === "ws:conn") return ["connection"];
   return component === "ws:*" ? ["connection", "stream"] : ["stream"];
 }

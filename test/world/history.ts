@@ -153,7 +153,8 @@ async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
     const nextMs = spans[i + 1]?.fromMs ?? +now;
     await decideTo(Math.max(fromMs, decidedMs + stepMs), toMs, stepMs);
     while (toTheEnd && decidedMs < nextMs && (await isAnythingOpen(pool)))
-      await decideTo(decidedMs + stepMs, decidedMs + 10 * stepMs, stepMs);
+      // to ask costs less than an instant too many
+      await decideTo(decidedMs + stepMs, decidedMs + 4 * stepMs, stepMs);
   }
   const lastMs = Math.floor(+now / rulesRow.step_ms) * rulesRow.step_ms;
   await decideTo(lastMs, lastMs, rulesRow.step_ms);

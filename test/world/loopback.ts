@@ -1,5 +1,6 @@
 /** The registry as the world's clients see it: every address leads to the world, every time runs on its scale. */
 import type { KeepAlive, Registry, Venue } from "../../server/registry.js";
+import { feedServer } from "./notices/feed-server.js";
 
 /**
  * @param portOf the port on 127.0.0.1 that plays a venue
@@ -12,14 +13,15 @@ export function loopbackRegistry(
 ): Registry {
   return {
     ...registry,
-    venues: registry.venues.map((venue) =>
-      loopbackVenue(venue, portOf(venue.id), timeScale),
-    ),
+    venues: registry.venues.map((venue) => ({
+      ...loopbackVenue(venue, portOf(venue.id), timeScale),
+      official: loopbackOfficial(venue, registry.venues, portOf),
+    })),
   };
 }
 
 function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
-  const { socket, official } = venue;
+  const { socket } = venue;
   const scaled = (ms: number | null) => ms && divided(ms, timeScale);
   return {
     ...venue,
@@ -41,11 +43,24 @@ function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
         stream.url ? { ...stream, url: loopbackUrl(stream.url, port) } : stream,
       ),
     },
-    official: official && {
-      ...official,
-      api: official.api && loopbackUrl(official.api, port),
-    },
   };
+}
+
+/** Venues that share a feed share it here, too: the same addresses, at whoever serves it. */
+function loopbackOfficial(
+  venue: Venue,
+  venues: Venue[],
+  portOf: (venue: string) => number,
+): Venue["official"] {
+  const { official } = venue;
+  const port = portOf((feedServer(venue, venues) ?? venue).id);
+  return (
+    official && {
+      ...official,
+      page: official.page && loopbackUrl(official.page, port),
+      api: official.api && loopbackUrl(official.api, port),
+    }
+  );
 }
 
 function scaledSend(send: KeepAlive["send"], timeScale: number) {

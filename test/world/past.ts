@@ -31,15 +31,29 @@ export function pastFaults(now: Date): PastFault[] {
   return [...oldFaults(now), ...lastDay(now)].sort((a, b) => +a.from - +b.from);
 }
 
+/** Midnight of the UTC day from which the days of old faults are counted back, Unix milliseconds. */
+export function todayOf(now: Date): number {
+  return Math.floor(+now / dayMs) * dayMs;
+}
+
+/** Where the last day begins, Unix milliseconds. */
+export function lastDayOf(now: Date): number {
+  return Math.floor(+now / minuteMs) * minuteMs - dayMs;
+}
+
 function oldFaults(now: Date): PastFault[] {
-  const today = Math.floor(+now / dayMs) * dayMs;
   const on = (daysAgo: number, utcHour: number, minutes: number) =>
-    lasting(today - daysAgo * dayMs + utcHour * hourMs, minutes);
+    lasting(todayOf(now) - daysAgo * dayMs + utcHour * hourMs, minutes);
   const bybitIn = ["eu-central", "ap-southeast"];
   return [
     fault("kraken", null, null, "timeout", on(81, 14, 22)),
+    // often enough that there is a median of how long Deribit takes to say so
+    fault("deribit", "rest:ticker", null, "http", on(74, 10, 6)),
+    fault("deribit", "ws:trades", null, "stall", on(61, 15, 7)),
     fault("okx", "ws:trades", null, "stall", on(47, 9, 7)),
+    fault("deribit", "rest:time", null, "timeout", on(44, 5, 6)),
     fault("binance", null, ["us-east"], "blocked", on(33, 0, 240)),
+    fault("deribit", "rest:book", null, "http", on(29, 20, 8)),
     fault("gemini", "rest:*", null, "http", on(12, 16, 31)),
     fault("bybit", "rest:ticker", bybitIn, "timeout", on(5, 11, 8)),
     fault("deribit", "rest:book", null, "body", on(2, 7, 12)),
@@ -48,7 +62,7 @@ function oldFaults(now: Date): PastFault[] {
 
 /** Trouble by trouble. The slow venue comes late in the day: by then it is known how quick it usually is. */
 function lastDay(now: Date): PastFault[] {
-  const begin = Math.floor(+now / minuteMs) * minuteMs - dayMs;
+  const begin = lastDayOf(now);
   const after = (hours: number, minutes: number, lastingMinutes: number) =>
     lasting(begin + hours * hourMs + minutes * minuteMs, lastingMinutes);
   const blocked = { ...after(3, 0, 0), to: now };

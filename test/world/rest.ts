@@ -1,8 +1,11 @@
 /** One venue's REST answers, good ones and faulty ones. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RestEndpoint } from "../../server/registry.js";
-import type { FaultKind, ScriptedFault } from "./faults.js";
+import type { ScriptedFault } from "./faults.js";
+import { faultyAnswers, slowness } from "./faulty-answers.js";
 import { worldPath } from "./loopback.js";
+import type { Feed } from "./notices/feed.js";
+import { sendJson } from "./send.js";
 import { regionOf, type Stage } from "./stage.js";
 import { bodyOf } from "./venues/any.js";
 
@@ -10,6 +13,7 @@ const maxRequestBytes = 65_536;
 
 export function serveRest(
   stage: Stage,
+  feed: Feed | null,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return function onRequest(request, response) {
     // A client that goes away in mid-answer is its own business.
@@ -22,6 +26,7 @@ export function serveRest(
     response: ServerResponse,
     body: string,
   ) {
+    if (feed?.isAsked(request)) return feed.answer(request, response);
     const endpoint = stage.venue.rest.find((candidate) =>
       isFor(candidate, request, body),
     );
@@ -42,61 +47,16 @@ export function serveRest(
     fault: ScriptedFault | undefined,
   ) {
     const faulty = fault && faultyAnswers[fault.kind];
-    if (faulty) return faulty(response, fault, stage);
+    if (faulty) return faulty(response, fault, stage.player.errorInside);
+    sendJson(response, endpoint.expectStatus, goodBody(endpoint));
+  }
+
+  function goodBody(endpoint: RestEndpoint): unknown {
+    // one address, one answer, whoever asks
+    if (feed && endpoint.url === stage.venue.official?.api) return feed.body();
     const make = stage.player.rest[endpoint.name];
     const tick = stage.market.tick();
-    const body = make ? make(tick) : bodyOf(endpoint, tick, stage.venue.chain);
-    sendJson(response, endpoint.expectStatus, body);
-  }
-}
-
-function slowness(fault: ScriptedFault | undefined): number {
-  return fault?.kind === "slow" ? (fault.latencyMs ?? 3000) : 0;
-}
-
-/** Without an entry (`slow`), the answer is good. */
-const faultyAnswers: Partial<
-  Record<
-    FaultKind,
-    (response: ServerResponse, fault: ScriptedFault, stage: Stage) => void
-  >
-> = {
-  reset: (response) => response.socket?.resetAndDestroy(),
-  timeout: () => {},
-  status: (response, { status = 503, location }) => {
-    if (location) response.setHeader("location", location);
-    sendHtml(response, status, `<h1>${status}</h1>`);
-  },
-  limited: (response, { retryAfterS = 30 }) => {
-    response.setHeader("retry-after", Math.ceil(retryAfterS));
-    sendJson(response, 429, { msg: "Too many requests" });
-  },
-  "wrong-body": (response) =>
-    sendHtml(response, 200, "<h1>We will be back soon</h1>"),
-  "error-inside": (response, _fault, { player }) =>
-    sendJson(response, 200, player.errorInside),
-  drip,
-  endless,
-};
-
-function drip(response: ServerResponse): void {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.write("[");
-  const timer = setInterval(() => response.write(" "), 100);
-  response.once("close", () => clearInterval(timer));
-}
-
-const chunk = Buffer.alloc(16_384, '"0",');
-
-/** Goes on as fast as the client reads: a client that does not read makes it wait for `drain`. */
-function endless(response: ServerResponse): void {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.write("[");
-  response.on("drain", pour);
-  pour();
-
-  function pour() {
-    while (!response.destroyed && response.write(chunk));
+    return make ? make(tick) : bodyOf(endpoint, tick, stage.venue.chain);
   }
 }
 
@@ -137,18 +97,4 @@ function notFound(
       ({ method, url }) => `${method} ${worldPath(url)}`,
     ),
   });
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown) {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(text),
-  });
-  response.end(text);
-}
-
-function sendHtml(response: ServerResponse, status: number, text: string) {
-  response.writeHead(status, { "content-type": "text/html" });
-  response.end(`<!doctype html><title>venue</title>${text}`);
 }

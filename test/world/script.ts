@@ -1,32 +1,54 @@
 /**
- * Faults as text, one a line:
+ * Faults and what venues post on their status feeds as text, one a line:
  *
  *     okx rest:* us-east,eu-central status=503 from=60s to=180s every=15m
+ *     okx notice "Spot ticker errors" disruption from=100s to=190s every=15m
  *
- * Venue, component and regions (`*`: all), the kind with its number, then from
- * when to when, counted from the start of the world. A `#` begins a comment.
+ * A fault: venue, component and regions (`*`: all), the kind with its number, then from when to when, counted from the
+ * start of the world.
+ *
+ * A post: venue, `notice`, title and impact in the words of the feed (notices/words.ts). It appears at `from`, and at `to`
+ * it is posted that it is over. `started=` where it began earlier or begins later, `about=` its components, `deleted=` when
+ * it vanishes, `says=` what the page shows meanwhile (`says=none`: operational). A status is posted by its name
+ * (`monitoring=3m`); `impact=3m:critical` and `title=3m:"…"` are edits.
+ *
+ * Quotes hold spaces together. A `#` outside of them begins a comment.
  */
 import { faultKinds, type FaultKind, type ScriptedFault } from "./faults.js";
+import type { ScriptedPost } from "./notices/posts.js";
+import { wordsOf } from "./notices/words.js";
+
+export interface Script {
+  faults: ScriptedFault[];
+  posts: ScriptedPost[];
+}
 
 /**
- * @throws Error that names every bad line with what was expected. That venues, components and regions exist is checked
- * by the world, which knows its registry.
+ * @throws Error that names every bad line with what was expected. That venues, components, regions and impacts exist is
+ * checked by the world, which knows its registry.
  */
-export function parseScript(text: string, startedAt: Date): ScriptedFault[] {
-  const faults: ScriptedFault[] = [];
+export function parseScript(text: string, startedAt: Date): Script {
+  const script: Script = { faults: [], posts: [] };
   const problems: string[] = [];
   for (const [index, line] of text.split("\n").entries()) {
-    const words = line.replace(/#.*/, "").split(/\s+/).filter(Boolean);
-    if (words.length === 0) continue;
     try {
-      faults.push(faultFrom(words, startedAt));
+      const words = wordsIn(line);
+      if (words.length === 0) continue;
+      if (words[1] === "notice") script.posts.push(postFrom(words, startedAt));
+      else script.faults.push(faultFrom(words, startedAt));
     } catch (error) {
       problems.push(`line ${index + 1}: ${(error as Error).message}`);
     }
   }
   if (problems.length > 0)
     throw new Error(`The script has errors:\n${problems.join("\n")}`);
-  return faults;
+  return script;
+}
+
+function wordsIn(line: string): string[] {
+  const [code = ""] = /^(?:[^#"]|"[^"]*")*/.exec(line)!;
+  if (line[code.length] === '"') throw new Error("a quote is not closed");
+  return code.match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
 }
 
 function faultFrom(words: string[], startedAt: Date): ScriptedFault {
@@ -67,6 +89,7 @@ const details: Partial<
   "socket-closed": (value) => ({ closeCode: wholeNumber(value) }),
   limited: (value) => ({ retryAfterS: durationMs(value) / 1000 }),
   slow: (value) => ({ latencyMs: durationMs(value) }),
+  "back-in-time": (value) => ({ behindMs: durationMs(value) }),
 };
 
 function apply(setting: string, fault: ScriptedFault, startedAt: Date): void {
@@ -81,6 +104,52 @@ function apply(setting: string, fault: ScriptedFault, startedAt: Date): void {
     throw new Error(
       `unknown setting ${setting}; expected from=, to=, every= or location=`,
     );
+}
+
+function postFrom(words: string[], startedAt: Date): ScriptedPost {
+  const [venue = "", , title = "", impact = "", ...settings] = words;
+  if (!/^".+"$/.test(title) || !/^[a-z]+$/.test(impact))
+    throw new Error(
+      `expected "venue notice "title" impact from=…", got "${words.join(" ")}"`,
+    );
+  const post: Partial<ScriptedPost> = {};
+  for (const setting of settings) applyToPost(setting, post, startedAt);
+  const { postedAt } = post;
+  if (!postedAt) throw new Error("a notice needs from=, when it is posted");
+  return { ...post, venue, title: unquoted(title), impact, postedAt };
+}
+
+const statuses = Object.values(wordsOf).flatMap((words) => words.statuses);
+
+function applyToPost(
+  setting: string,
+  post: Partial<ScriptedPost>,
+  startedAt: Date,
+): void {
+  const [name = "", ...rest] = setting.split("=");
+  const value = rest.join("=");
+  const after = (text: string) =>
+    new Date(startedAt.getTime() + durationMs(text));
+  if (name === "from") post.postedAt = after(value);
+  else if (name === "started") post.startedAt = after(value);
+  else if (name === "to") post.endedAt = after(value);
+  else if (name === "deleted") post.deletedAt = after(value);
+  else if (name === "every") post.everyMs = durationMs(value);
+  else if (name === "about") post.components = unquoted(value).split(",");
+  else if (name === "says") post.indicator = value;
+  else if (statuses.includes(name))
+    (post.changes ??= []).push({ at: after(value), status: name });
+  else if (name === "impact" || name === "title") {
+    const [, at = "", text = ""] = /^([^:]*):(.+)$/.exec(value) ?? [];
+    (post.changes ??= []).push({ at: after(at), [name]: unquoted(text) });
+  } else
+    throw new Error(
+      `unknown setting ${setting}; expected from=, to=, started=, deleted=, every=, about=, says=, impact=, title= or a status`,
+    );
+}
+
+function unquoted(text: string): string {
+  return text.replaceAll('"', "");
 }
 
 const unitsMs: Record<string, number> = {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Venue } from "../../server/registry.js";
 import type { FaultKind, ScriptedFault } from "./faults.js";
 import type { Market } from "./market.js";
+import type { ScriptedPost } from "./notices/posts.js";
 import type { Player } from "./player.js";
 
 export interface Stage {
@@ -19,7 +20,11 @@ export interface Stage {
     region: string | null,
     among?: readonly FaultKind[],
   ): ScriptedFault | undefined;
-  /** Counts a request, an upgrade (`ws:conn`) or a subscription (`ws:<name>`). */
+  /** What stands, stood or will stand on the venue's status feed. */
+  posts(): ScriptedPost[];
+  /** Of the script. */
+  now(): Date;
+  /** Counts a request, of the status feed too (`official`), an upgrade (`ws:conn`) or a subscription (`ws:<name>`). */
   count(component: string, region: string | null): void;
   violated(missed: string, region: string | null, dropped: boolean): void;
 }

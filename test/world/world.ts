@@ -12,6 +12,11 @@ import { latencyMs, type Latency } from "./latency.js";
 import { startListener, type Listener } from "./listener.js";
 import { loopbackRegistry } from "./loopback.js";
 import { makeMarket, type Market } from "./market.js";
+import { serveFeed, type Feed } from "./notices/feed.js";
+import { feedServer } from "./notices/feed-server.js";
+import { checkPosts } from "./notices/post-check.js";
+import type { ScriptedPost } from "./notices/posts.js";
+import { isPlayed } from "./notices/words.js";
 import { playerOf } from "./players.js";
 import { serveRest } from "./rest.js";
 import { serveSockets, type Sockets } from "./sockets.js";
@@ -20,6 +25,8 @@ import type { Stage } from "./stage.js";
 export interface WorldOptions {
   registry: Registry;
   faults?: ScriptedFault[];
+  /** What the venues say on their status feeds. A function is asked at each reading, and what it gives is not checked. */
+  posts?: ScriptedPost[] | (() => ScriptedPost[]);
   /** No stream sends more than this. Default: its typical rate. */
   messagesPerMinuteCap?: number;
   /** Port of a venue by its id. Default: any that is free. */
@@ -40,9 +47,14 @@ export interface World {
   registry: Registry;
   /** Adds to the script; without `from`, it begins at once. Throws when the world cannot play it. */
   fault(fault: ScriptedFault): void;
-  /** Ends every fault; resolves when all venues listen again. */
+  /** Adds to what the venues say. Throws when no feed would show it. */
+  post(post: ScriptedPost): void;
+  /** Ends every fault; resolves when all venues listen again. What was posted stays. */
   clear(): Promise<void>;
-  /** REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. */
+  /**
+   * REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Those of status feeds (`official`) count only
+   * where they are asked for: nobody is measured by them.
+   */
   requests(of?: Partial<Observed>): number;
   openSockets(of?: Partial<Pick<Observed, "venue" | "region">>): number;
   /** Keep-alive rules that clients broke; the newest thousand. */
@@ -79,6 +91,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { messagesPerMinuteCap = Infinity } = options;
   let faults = [...(options.faults ?? [])];
   checkFaults(faults, registry);
+  const { posts: given = [] } = options;
+  const posted: ScriptedPost[] = [];
+  if (Array.isArray(given)) checkPosts(given, registry);
   const market = makeMarket(now);
   const counts = new Map<string, Observed & { count: number }>();
   const violations: Violation[] = [];
@@ -95,6 +110,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   return {
     registry: loopbackRegistry(registry, portOf, timeScale),
     fault,
+    post,
     clear,
     requests,
     openSockets,
@@ -108,11 +124,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const server = createServer(
       // Longer than any cadence: a probe may keep its connections.
       { keepAliveTimeout: 330_000 },
-      serveRest(stage),
+      serveRest(stage, feedOf(stage)),
     );
     server.on("upgrade", sockets.onUpgrade);
     const listener = await startListener(server, ports[venue.id] ?? 0);
     return { id: venue.id, listener, sockets };
+  }
+
+  function feedOf(stage: Stage): Feed | null {
+    const { venue } = stage;
+    if (feedServer(venue, registry.venues) !== venue) return null;
+    const { kind, api, page } = venue.official!;
+    return isPlayed(kind) ? serveFeed({ kind, api: api!, page }, stage) : null;
   }
 
   function stageOf(venue: Venue, market: Market): Stage {
@@ -125,6 +148,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       latencyMs: (region) => latencyMs(latency, venue.id, region),
       faultOf: (component, region, among) =>
         faultOf(faults, { venue: venue.id, component, region }, now(), among),
+      posts: () => postsOf(venue.id),
+      now,
       count: (component, region) =>
         count({ venue: venue.id, component, region }),
       violated: (missed, region, dropped) =>
@@ -136,6 +161,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     checkFaults([added], registry);
     faults.push(added);
     void applyFaults();
+  }
+
+  function post(added: ScriptedPost) {
+    checkPosts([added], registry);
+    posted.push(added);
+  }
+
+  function postsOf(venue: string): ScriptedPost[] {
+    const scripted = Array.isArray(given) ? given : given();
+    return [...scripted, ...posted].filter((post) => post.venue === venue);
   }
 
   async function clear() {
@@ -175,7 +210,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   function requests({ venue, component, region }: Partial<Observed> = {}) {
     return [...counts.values()]
       .filter((one) => venue === undefined || one.venue === venue)
-      .filter((one) => component === undefined || one.component === component)
+      .filter((one) =>
+        component === undefined
+          ? one.component !== "official"
+          : one.component === component,
+      )
       .filter((one) => region === undefined || one.region === region)
       .reduce((sum, one) => sum + one.count, 0);
   }

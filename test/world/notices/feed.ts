@@ -1,0 +1,231 @@
+/** One venue's status feed and its page for people, as they are read over HTTP, good and faulty. */
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { faultyAnswers, slowness } from "../faulty-answers.js";
+import type { ScriptedFault } from "../faults.js";
+import { worldPath } from "../loopback.js";
+import { sendHtml, sendJson } from "../send.js";
+import { regionOf, type Stage } from "../stage.js";
+import { ownAnswers } from "./own-status.js";
+import { noticesAt, type ScriptedPost } from "./posts.js";
+import { statuspageDocument, type Page } from "./statuspage.js";
+import type { FeedKind } from "./words.js";
+
+export interface Feed {
+  /** Whether a request is for the feed or its page. Where an endpoint has the same address, it is a probe's that names its region. */
+  isAsked(request: IncomingMessage): boolean;
+  answer(request: IncomingMessage, response: ServerResponse): void;
+  /** What its address says now. */
+  body(): object;
+}
+
+/** What a venue's feed is, with the real addresses. */
+export interface FeedPlan {
+  kind: FeedKind;
+  api: string;
+  page: string | null;
+}
+
+interface Content {
+  status: number;
+  body: object;
+}
+
+export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Feed {
+  const { venue } = stage;
+  const apiPath = worldPath(api);
+  const pagePath = page === null ? null : worldPath(page);
+  /** A Statuspage answers everything beside `incidents.json`. */
+  const folder = kind === "statuspage" ? apiPath.replace(/[^/]*$/, "") : null;
+  const isProbed = venue.rest.some(({ url }) => url === api);
+  return {
+    isAsked,
+    answer,
+    body: () => contentOf(apiPath, 0, stage.now())!.body,
+  };
+
+  function isAsked(request: IncomingMessage): boolean {
+    const pathname = pathOf(request);
+    if (request.method !== "GET") return false;
+    if (pathname === pagePath) return true;
+    if (isProbed && regionOf(request) !== null) return false;
+    return folder === null ? pathname === apiPath : pathname.startsWith(folder);
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (pathOf(request) === pagePath)
+      return sendHtml(response, 200, pageForPeople());
+    stage.count("official", regionOf(request));
+    const fault = stage.faultOf("official", null);
+    const waitMs = slowness(fault);
+    if (waitMs === 0) return deliver(request, response, fault);
+    const timer = setTimeout(deliver, waitMs, request, response, fault);
+    response.once("close", () => clearTimeout(timer));
+  }
+
+  function deliver(
+    request: IncomingMessage,
+    response: ServerResponse,
+    fault: ScriptedFault | undefined,
+  ) {
+    const faulty = fault && faultyAnswers[fault.kind];
+    if (faulty) return faulty(response, fault, errorInside());
+    const port = request.socket.localPort!;
+    const content = faultyContent(request.url!, port, fault);
+    if (content) sendTagged(request, response, content);
+    else sendJson(response, 404, { error: "Not found" });
+  }
+
+  /** What is well-formed, and wrong. */
+  function faultyContent(
+    target: string,
+    port: number,
+    fault: ScriptedFault | undefined,
+  ): Content | undefined {
+    const at = stage.now();
+    const { kind: wrong, behindMs = 24 * 3_600_000 } = fault ?? {};
+    if (wrong === "other-product") return otherProduct(target, at);
+    if (wrong === "back-in-time")
+      return contentOf(target, port, new Date(+at - behindMs));
+    const content = contentOf(target, port, at);
+    if (wrong === "lost-fields") return altered(content, withoutField);
+    if (wrong === "empty-list") return altered(content, withoutEntries);
+    return content;
+  }
+
+  function contentOf(
+    target: string,
+    port: number,
+    at: Date,
+  ): Content | undefined {
+    const { pathname, searchParams } = new URL(target, "http://world");
+    const pageUrl = `http://127.0.0.1:${port}${(pagePath ?? apiPath).replace(/\/$/, "")}`;
+    if (kind !== "statuspage")
+      return ownAnswers[kind](stage.posts(), searchParams, at, pageUrl);
+    const body = statuspageDocument(
+      pathname.slice(folder!.length),
+      pageNumber(searchParams),
+      {
+        id: digest(api).slice(0, 12),
+        name: venue.name,
+        url: pageUrl,
+        ...clockOf(venue.id),
+      },
+      stage.posts(),
+      at,
+    );
+    return body && { status: 200, body };
+  }
+
+  function errorInside(): unknown {
+    return kind === "statuspage"
+      ? { error: "Something went wrong on our end" }
+      : stage.player.errorInside;
+  }
+
+  function otherProduct(target: string, at: Date): Content | undefined {
+    const { pathname, searchParams } = new URL(target, "http://world");
+    const document =
+      folder === null ? "incidents.json" : pathname.slice(folder.length);
+    const number = pageNumber(searchParams);
+    const body = statuspageDocument(document, number, acme, acmePosts, at);
+    return body && { status: 200, body };
+  }
+
+  function pageForPeople(): string {
+    const notices = noticesAt(stage.posts(), kind, stage.now()).slice(0, 50);
+    const lines = notices.map(
+      ({ id, title, status }) => `<li id="${id}">${escaped(title)}: ${status}`,
+    );
+    return `<h1>Status of ${venue.name}</h1><ul>${lines.join("")}</ul>`;
+  }
+}
+
+/** Not by URL, which refuses some of what a client may send. */
+function pathOf({ url }: IncomingMessage): string {
+  return url!.replace(/\?.*/, "");
+}
+
+/** 1 where none is asked for, or none that is a number. */
+function pageNumber(query: URLSearchParams): number {
+  return Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1);
+}
+
+/** One page writes its times by another clock: some do. */
+function clockOf(venue: string): Pick<Page, "timeZone" | "utcOffsetHours"> {
+  return venue === "coinbase"
+    ? { timeZone: "America/Phoenix", utcOffsetHours: -7 }
+    : { timeZone: "Etc/UTC", utcOffsetHours: 0 };
+}
+
+const acme: Page = {
+  id: "acm3cl0udacm",
+  name: "Acme Cloud",
+  url: "https://status.acme.example",
+  timeZone: "Etc/UTC",
+  utcOffsetHours: 0,
+};
+
+const acmePosts: ScriptedPost[] = [
+  {
+    venue: "acme",
+    title: "Object storage: elevated errors",
+    impact: "major",
+    postedAt: new Date("2026-01-15T08:00:00Z"),
+    endedAt: new Date("2026-01-15T09:30:00Z"),
+  },
+];
+
+/** Without them nobody knows what an entry says, or since when. */
+const losable = new Set([
+  "status",
+  "state",
+  "impact",
+  "indicator",
+  "created_at",
+  "started_at",
+  "scheduled_for",
+  "begin",
+]);
+
+function withoutField(key: string, value: unknown): unknown {
+  return losable.has(key) ? undefined : value;
+}
+
+const lists = ["incidents", "scheduled_maintenances", "data", "list"];
+
+function withoutEntries(key: string, value: unknown): unknown {
+  return lists.includes(key) && Array.isArray(value) ? [] : value;
+}
+
+function altered(
+  content: Content | undefined,
+  alter: (key: string, value: unknown) => unknown,
+): Content | undefined {
+  return (
+    content && {
+      ...content,
+      body: JSON.parse(JSON.stringify(content.body, alter)) as object,
+    }
+  );
+}
+
+function sendTagged(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, body }: Content,
+) {
+  const tag = `W/"${digest(JSON.stringify(body))}"`;
+  const held = (request.headers["if-none-match"] ?? "").split(/\s*,\s*/);
+  if (status === 200) response.setHeader("etag", tag);
+  if (status === 200 && held.includes(tag)) response.writeHead(304).end();
+  else sendJson(response, status, body);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}

@@ -1,0 +1,64 @@
+/**
+ * When the demo's world was played, kept in a file: what venues posted in an earlier run stays on their feeds, while the
+ * faults begin anew with each.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+
+export interface Run {
+  from: Date;
+  /** Null: it is going on, or was cut off. */
+  to: Date | null;
+}
+
+export interface Runs {
+  /** Oldest first; each ends where the next begins, at the latest. */
+  all(): Run[];
+  begin(at: Date): Promise<void>;
+  /** Nothing where none has begun. */
+  end(at: Date): Promise<void>;
+}
+
+/** @param file null: nothing is kept */
+export function openRuns(file: string | null): Runs {
+  const runs = file !== null && existsSync(file) ? readRuns(file) : [];
+  let current: Run | null = null;
+  return { all, begin, end };
+
+  function all() {
+    return runs.map(({ from, to }, i) => ({
+      from,
+      to: to ?? runs[i + 1]?.from ?? null,
+    }));
+  }
+
+  async function begin(at: Date) {
+    current = { from: at, to: null };
+    runs.push(current);
+    await keep();
+  }
+
+  async function end(at: Date) {
+    if (!current) return;
+    current.to = at;
+    await keep();
+  }
+
+  async function keep() {
+    if (file === null) return;
+    // whole or not at all: the world may be killed at any time
+    await writeFile(`${file}.new`, JSON.stringify(runs));
+    await rename(`${file}.new`, file);
+  }
+}
+
+function readRuns(file: string): Run[] {
+  const kept = JSON.parse(readFileSync(file, "utf8")) as {
+    from: string;
+    to: string | null;
+  }[];
+  return kept.map(({ from, to }) => ({
+    from: new Date(from),
+    to: to === null ? null : new Date(to),
+  }));
+}
