@@ -9,6 +9,8 @@ const newADay = 2_000;
 
 /** How many notices were new, told otherwise than before, were in the feed no more, or were too many to be kept. */
 export interface Kept {
+  /** The reading's own, or what shows only beside what was known before. */
+  problem: string | null;
   added: number;
   changed: number;
   left_feed: number;

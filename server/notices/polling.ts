@@ -82,9 +82,9 @@ export function makePolling({
         +known.at + Math.max(pauseMs(known), reading.retryAfterMs),
       );
       const kept = await keepReading(db, sourceId, known.at, reading, dueAt);
-      tell(source, reading.problem, known.unreadable_since, kept);
+      tell(source, known.unreadable_since, kept);
       metrics?.read(
-        reading.problem === null,
+        kept.problem === null,
         performance.now() - begunMs,
         kept.added,
       );
@@ -106,17 +106,16 @@ export function makePolling({
 
   function tell(
     { kind, api }: Source,
-    problem: string | null,
     unreadableSince: Date | null,
-    kept: Kept,
+    { problem, ...counts }: Kept,
   ) {
     const feed = { kind, host: new URL(api).host };
     if (problem !== null && unreadableSince === null)
       log.warn("a venue's feed cannot be read", { ...feed, problem });
     if (problem === null && unreadableSince !== null)
       log.info("a venue's feed can be read again", feed);
-    if (kept.added + kept.changed + kept.left_feed + kept.refused > 0)
-      log.info("notices", { ...feed, ...kept });
+    if (Object.values(counts).some((count) => count > 0))
+      log.info("notices", { ...feed, ...counts });
   }
 }
 

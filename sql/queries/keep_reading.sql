@@ -4,14 +4,31 @@
 -- status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], what was understood; $5 as of when the feed
 -- says it is, or null; $6 when it may be asked again; $7 after how long without a reading a run is broken, seconds; $8 how
 -- many notices may be new within a day.
--- One row {added, changed, left_feed, refused}.
+-- One row {problem, added, changed, left_feed, refused}: the problem is ours where only what was known before shows it.
 --
 -- Nothing is written of notices that stand there as before: that they were seen is what the run of readings says.
-with reading as materialized (
+with lists as materialized (
+  select l.scope, l."listedFrom" as listed_from, l.notices
+  from jsonb_to_recordset($4::jsonb) as l (scope text, "listedFrom" timestamptz, notices jsonb)
+),
+-- One notice may be taken down, and the last one may. That all of several are gone at once from a list that is said to be whole is a
+-- feed gone wrong: then it is not known that they are.
+emptied as (
+  select l.scope, count(*) as notices
+  from lists l
+  join official_incident n on n.source_id = $1::smallint and n.scope = l.scope and n.left_at is null
+  where l.listed_from is not null and jsonb_array_length(l.notices) = 0
+  group by l.scope
+  having count(*) >= 3
+),
+reading as materialized (
   select
     $1::smallint as source_id,
     $2::timestamptz as at,
-    left($3::text, 300) as problem,
+    coalesce(
+      left($3::text, 300),
+      (select format('%s: expected the %s that were there before, got none', e.scope, e.notices) from emptied e order by e.scope limit 1)
+    ) as problem,
     b.until_at as before_at,
     b.problem is null and b.until_at is not null as was_readable,
     b.from_at as run_from,
@@ -21,10 +38,6 @@ with reading as materialized (
   left join (
     select r.* from official_reading r where r.source_id = $1::smallint order by r.from_at desc limit 1
   ) b on true
-),
-lists as materialized (
-  select l.scope, l."listedFrom" as listed_from, l.notices
-  from jsonb_to_recordset($4::jsonb) as l (scope text, "listedFrom" timestamptz, notices jsonb)
 ),
 given as materialized (
   select distinct on (l.scope, k.external_id)
@@ -196,10 +209,12 @@ run_begins as (
 ),
 asked as (
   update official_source s
-  set due_at = $6::timestamptz, feed_at = case when $3::text is null then coalesce($5::timestamptz, s.feed_at) else s.feed_at end
-  where s.source_id = $1::smallint
+  set due_at = $6::timestamptz, feed_at = case when o.final_problem is null then coalesce($5::timestamptz, s.feed_at) else s.feed_at end
+  from outcome o
+  where s.source_id = o.source_id
 )
 select
+  (select o.final_problem from outcome o) as problem,
   (select count(*)::int from added) as added,
   (select count(*)::int from changed) as changed,
   (select count(*)::int from absent) as left_feed,
