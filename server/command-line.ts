@@ -53,7 +53,7 @@ export const commands: Record<string, Entry> = {
     load: () => import("./commands/migrate.js"),
   },
   core: {
-    summary: "run the engine and the upkeep of the history",
+    summary: "run the engine, keep up the history, read venues' feeds",
     load: () => import("./commands/core.js"),
   },
   web: {

@@ -501,7 +501,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       );
       interface Page {
         incidents: Incident[];
-        official: { observed: boolean; feed: string; incidents: object[] };
+        official: { observed: boolean; feed: object; incidents: object[] };
         detection: Detection;
       }
       await compared(null);
@@ -528,7 +528,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       t.match(listed[1], { slug: early, official: pair });
       t.match(official, {
         observed: true,
-        feed: "readable",
+        feed: { state: "readable", problem: null },
         incidents: [{ ...pair, aheadUncorrelated: null }],
       });
       t.match(detection, { paired: 1, oursOnly: 1, subjectMatched: false });

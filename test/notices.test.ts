@@ -447,7 +447,7 @@ void t.test("the state of a feed", async (t) => {
       const before = await page();
       t.match(before, {
         state: "operational",
-        official: { observed: false, feed: "unreadable", readAt: null },
+        official: { observed: false, feed: { state: "unreadable", readAt: null } },
       });
       const outage = notice("a", at(3), { impact: "critical" });
       await said(pool, "kraken", at(2), [whole(outage)]);
@@ -458,10 +458,12 @@ void t.test("the state of a feed", async (t) => {
       t.match(official, {
         source: "statuspage",
         observed: true,
-        feed: "unreadable",
-        problem: "answered 503",
-        since: at(1).toISOString(),
-        readAt: at(2).toISOString(),
+        feed: {
+          state: "unreadable",
+          problem: "answered 503",
+          since: at(1).toISOString(),
+          readAt: at(2).toISOString(),
+        },
         incidents: [{ id: "a", impact: "critical", subjectMatched: false }],
       });
     },

@@ -201,7 +201,9 @@ void t.test("the description of the API", async (t) => {
       // for whoever runs the service, or for people to read, and outside of this API
       .filter(
         (path) =>
-          !/^\/(readyz|methodology|rulebook|checking|changelog)$/.test(path),
+          !/^\/(readyz|methodology|rulebook|checking|comparing|changelog)$/.test(
+            path,
+          ),
       );
     t.strictSame(Object.keys(document.paths!).sort(), routes.sort());
     t.end();

@@ -12,7 +12,8 @@ import { version } from "../package.js";
 import { readiness } from "../readiness.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
-export const help = `Runs the engine and the upkeep of the history, and reads the venues' own feeds. Several may run: one leads, and another takes over when it dies.`;
+export const help = `Runs the engine and the upkeep of the history, and reads the venues' own feeds.
+Several may run: one leads, and another takes over when it dies.`;
 
 /**
  * The longest that is asked, compressing or rolling up a late day, took six seconds. On a server that vanished without

@@ -18,9 +18,7 @@ select
             'id', v.venue,
             'name', v.name,
             'category', v.category,
-            'feed', json_build_object(
-              'feed', f.state, 'problem', f.problem, 'since', api.iso(f.since), 'readAt', api.iso(f.read_at)
-            ),
+            'feed', api.feed_body(f),
             'detection', c.body
           )
           order by v.position

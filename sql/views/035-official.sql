@@ -49,6 +49,11 @@ cross join lateral (
 ) f
 where v.published;
 
+-- The Feed object.
+create function api.feed_body(f api.feed) returns json
+language sql stable
+return json_build_object('state', f.state, 'problem', f.problem, 'since', api.iso(f.since), 'readAt', api.iso(f.read_at));
+
 -- Of which times do we know what a feed had to say? Of those over which it was read, and of what its history reached back to.
 create view api.feed_coverage as
 select r.source_id, range_agg(tstzrange(r.covers_from, r.until_at, '[]')) as seen

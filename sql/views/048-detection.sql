@@ -358,10 +358,7 @@ begin atomic
     'source', v.official_kind,
     'page', v.official_page,
     'observed', coalesce(g.seen && tstzrange(from_at, to_at, '[]'), false),
-    'feed', f.state,
-    'problem', f.problem,
-    'since', api.iso(f.since),
-    'readAt', api.iso(f.read_at),
+    'feed', api.feed_body(f),
     'incidents', (
       select coalesce(json_agg(t.body order by t.started_at desc, t.notice_id desc), '[]')
       from (

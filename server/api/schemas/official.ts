@@ -101,38 +101,36 @@ export const aheadMedian = orNull(
   ),
 );
 
-const feedProperties = {
-  feed: oneOf(
-    ["readable", "unreadable", "none"],
-    "Whether the venue's feed can be read now; none: it has none that a program can read. It never moves the venue's own state.",
-  ),
-  problem: shownAs(
-    orNull(
-      text(
-        "What went wrong at the newest reading; null unless it is unreadable.",
-        "answered HTML instead of JSON",
-      ),
-    ),
-    null,
-  ),
-  since: orNull(
-    instant(
-      "Since when that is so without a break; null where there is no feed.",
-      "2026-01-30T02:10:44.000Z",
-    ),
-  ),
-  readAt: orNull(
-    instant(
-      "When it was last read and understood; null: never.",
-      "2026-01-31T11:59:31.000Z",
-    ),
-  ),
-};
-
-/** The state of a feed, field by field, as a venue's row of /v1/detection has it. */
+/** The state of a venue's feed. */
 export const feed = named(
   "Feed",
-  object("Whether the venue's own feed can be read.", feedProperties),
+  object("Whether the venue's own feed can be read.", {
+    state: oneOf(
+      ["readable", "unreadable", "none"],
+      "Whether the venue's feed can be read now; none: it has none that a program can read. It never moves the venue's own state.",
+    ),
+    problem: shownAs(
+      orNull(
+        text(
+          "What went wrong at the newest reading; null unless it is unreadable.",
+          "answered HTML instead of JSON",
+        ),
+      ),
+      null,
+    ),
+    since: orNull(
+      instant(
+        "Since when that is so without a break; null where there is no feed.",
+        "2026-01-30T02:10:44.000Z",
+      ),
+    ),
+    readAt: orNull(
+      instant(
+        "When it was last read and understood; null: never.",
+        "2026-01-31T11:59:31.000Z",
+      ),
+    ),
+  }),
 );
 
 /** Where a venue speaks itself, and what it said. @param window in words */
@@ -144,7 +142,7 @@ export function official(window: string) {
       `Whether we know what its feed had to say in ${window}, for some of it at least.`,
       true,
     ),
-    ...feedProperties,
+    feed,
     incidents: {
       ...list(
         `Its notices that began in ${window}, maintenance and all; the 50 newest, newest first.`,
