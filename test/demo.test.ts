@@ -33,11 +33,13 @@ void t.test("the demo, from its first start to its second", async (t) => {
   const demo = await start(t, env, "first");
   await t.test("the board", (t) => boardIsMeasured(t, demo));
   await t.test("the database", (t) => samplesArriveAndRollUp(t, demo));
+  await t.test("the venues' feeds", (t) => feedsAreRead(t, demo));
   await t.test("a second demo", (t) => secondIsRefused(t, demo, env));
   await t.test("programs that are killed", (t) => killedOnesComeBack(t, demo));
   await t.test("SIGTERM", (t) => stopsInReverse(t, demo));
   const again = await start(t, env, "second");
   await t.test("the history", (t) => historyIsStillThere(t, again));
+  await t.test("the feeds, again", (t) => feedsAreRead(t, again));
   again.script.kill("SIGTERM");
   t.equal(await again.script.ended, 0);
 });
@@ -117,6 +119,35 @@ async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
   const today = new Date(before).setUTCHours(0, 0, 0, 0);
   t.equal(+(await newest("day", "venue_day")), today);
   await client.end();
+}
+
+/** Of all three states; what was posted before the demo began is compared with it, and not taken down when it is started again. */
+async function feedsAreRead(t: Test, { url }: Demo) {
+  interface Compared {
+    fleet: { paired: number; theirsOnly: number };
+    venues: { id: string; feed: { state: string; problem: string | null } }[];
+  }
+  const compared = () => get<Compared>(`${url}/v1/detection?days=90`);
+  const wanted = (id: string) => {
+    if (id === "gate" || id === "bitget") return "none";
+    return id === "gemini" ? "unreadable" : "readable";
+  };
+  await soon(async () => {
+    const { venues, fleet } = await compared();
+    return (
+      fleet.paired > 0 &&
+      venues.every(({ id, feed }) => feed.state === wanted(id)) &&
+      venues.every(({ feed }) => feed.problem !== "not read yet")
+    );
+  });
+  const gemini = (await compared()).venues.find(({ id }) => id === "gemini");
+  t.match(gemini!.feed.problem, /HTML/);
+  interface Page {
+    official: { incidents: { vanished: boolean }[] };
+  }
+  const { official } = await get<Page>(`${url}/v1/targets/deribit`);
+  t.ok(official.incidents.length > 0);
+  t.notOk(official.incidents.some(({ vanished }) => vanished));
 }
 
 async function secondIsRefused(t: Test, { url }: Demo, env: Env) {
