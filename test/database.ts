@@ -1,15 +1,13 @@
 /**
- * A database of its own for each test file: on the server that DATABASE_URL names, or an embedded one, hosted by a
- * process that starts on a copy of a prepared directory (a copy takes a fraction of what making one takes).
+ * A database of its own for each test file: on the server that DATABASE_URL names, or an embedded one, on a copy of a
+ * prepared directory (a copy takes a fraction of what making one takes).
  */
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { Test } from "tap";
@@ -18,6 +16,7 @@ import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
+import { hostEmbedded } from "./database-host.js";
 
 const server = process.env.DATABASE_URL;
 const preparedFolder = packagedFile("dist/test-database");
@@ -91,28 +90,6 @@ async function embeddedCopy(t: Test, from: string | null): Promise<string> {
   const { url, stop } = await hostEmbedded(directory);
   t.teardown(stop);
   return url;
-}
-
-async function hostEmbedded(directory: string) {
-  const host = spawn(
-    process.execPath,
-    [packagedFile("dist/test/embedded-process.js"), directory],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
-  const exited = once(host, "exit");
-  const line = once(createInterface(host.stdout), "line") as Promise<[string]>;
-  const first = await Promise.race([line, exited]);
-  if (typeof first[0] !== "string")
-    throw new Error(
-      "the embedded database did not start; its message is above",
-    );
-  return {
-    url: first[0],
-    stop: async () => {
-      host.kill("SIGTERM");
-      await exited;
-    },
-  };
 }
 
 async function databaseOnServer(t: Test, server: string): Promise<string> {

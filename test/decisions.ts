@@ -24,9 +24,24 @@ const texts = {
     from alert_event e join incident i using (incident_id) order by i.slug, e.kind`,
 };
 
-/** The samples stay. */
+/**
+ * The samples stay. What is truncated gets the files of its tables and indexes anew, all ten tables in forty milliseconds, so it
+ * is done only to incidents, which refuse to be deleted, and where there are any.
+ */
 export async function forgetDecisions(db: Db): Promise<void> {
-  await db.script(
-    `truncate engine_clock, region_state, component_state, venue_state, incident, alert_event, impairment, typical_latency, rules_in_force`,
-  );
+  await db.script(`
+    do $$
+    begin
+      if exists (select from incident) then
+        truncate incident, alert_event;
+      end if;
+    end $$;
+    delete from region_state;
+    delete from component_state;
+    delete from venue_state;
+    delete from impairment;
+    delete from typical_latency;
+    delete from rules_in_force;
+    delete from engine_clock;
+  `);
 }

@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 
 import { packagedFile } from "../server/package.js";
+import { hostVariable, startHost } from "./database-host.js";
 
 const root = packagedFile("");
 const report = ".tap/report.tap";
@@ -27,6 +28,7 @@ function compiledTests(): string[] {
 async function runTap(tests: string[]): Promise<number> {
   rmSync(`${root}/${report}`, { force: true });
   mkdirSync(`${root}/.tap`, { recursive: true });
+  if (!process.env.DATABASE_URL) process.env[hostVariable] = await startHost();
   const tap = spawn("node_modules/.bin/tap", [...reporting(), ...tests], {
     cwd: root,
     stdio: "inherit",

@@ -6,6 +6,7 @@ import { accepted, decideUpTo } from "../server/engine/tick.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
 import { syncRegistry } from "../server/sync-registry.js";
+import { forgetDecisions } from "./decisions.js";
 import type { Happening, Scenario, Series } from "./scenario.js";
 import { look, type Seen, told } from "./scenario-seen.js";
 
@@ -88,10 +89,16 @@ async function* decideThrough(
 }
 
 async function forget(db: Db): Promise<void> {
-  await db.script(
-    `truncate sample, sample_hour, engine_clock, region_state, component_state, venue_state, incident, alert_event, impairment,
-      typical_latency, rules_in_force`,
-  );
+  await forgetDecisions(db);
+  await db.script(`
+    truncate sample;
+    do $$
+    begin
+      if exists (select from sample_hour) then
+        truncate sample_hour;
+      end if;
+    end $$
+  `);
 }
 
 /** What a scenario measures, and nothing else; regions are those of the registry and any others that it has. */

@@ -14,50 +14,59 @@ interface Standing {
   note: string;
 }
 
-/** Reads how everything stands after an instant. */
+/** Reads how everything stands after an instant. Only what is to be seen is asked for: that it is planned takes the time. */
 export async function look(
   db: Db,
   { series, alsoSeen }: Scenario,
 ): Promise<Seen> {
   const several = new Set(series.map(({ venue }) => venue)).size > 1;
+  const sights = [
+    sql`
+      select 1 as place, 'impaired' as kind, g.region as name, i.recognised_at::text as state, array_to_string(i.venues, ' ') as note
+      from impairment i
+      join region g using (region_id)
+      where i.ended_at is null`,
+    alsoSeen.includes("regions") &&
+      sql`
+      union all
+      select 2, 'region', c.name || ' in ' || g.region, s.state::text, ''
+      from region_state s
+      join components c using (component_id)
+      join region g using (region_id)`,
+    sql`
+      union all
+      select 3, 'component', c.name, s.state::text, s.reporting || ' report, quorum ' || s.quorum
+      from component_state s
+      join components c using (component_id)`,
+    alsoSeen.includes("venues") &&
+      sql`
+      union all
+      select 4, 'venue', 'venue ' || v.venue, s.state::text, ''
+      from venue_state s
+      join venue v using (venue_id)`,
+    alsoSeen.includes("fleet") &&
+      sql`
+      union all
+      select 5, 'fleet', 'fleet', api.worst(
+        count(*),
+        count(*) filter (where s.state <> 'unknown'),
+        count(*) filter (where s.state = 'outage'),
+        count(*) filter (where engine.is_bad(s.state))
+      )::text, ''
+      from venue_state s`,
+    sql`
+      union all
+      select 6, 'severity', i.slug, i.severity::text, ''
+      from incident i
+      where i.closed_at is null and i.retracted_at is null`,
+  ].filter((sight) => sight !== false);
   const rows = await db.query<Standing>(sql`
     with components as (
       select c.component_id, case when ${several} then v.venue || ' ' else '' end || c.component as name
       from component c
       join venue v using (venue_id)
     )
-    select 1 as place, 'impaired' as kind, g.region as name, i.recognised_at::text as state, array_to_string(i.venues, ' ') as note
-    from impairment i
-    join region g using (region_id)
-    where i.ended_at is null
-    union all
-    select 2, 'region', c.name || ' in ' || g.region, s.state::text, ''
-    from region_state s
-    join components c using (component_id)
-    join region g using (region_id)
-    where ${alsoSeen.includes("regions")}
-    union all
-    select 3, 'component', c.name, s.state::text, s.reporting || ' report, quorum ' || s.quorum
-    from component_state s
-    join components c using (component_id)
-    union all
-    select 4, 'venue', 'venue ' || v.venue, s.state::text, ''
-    from venue_state s
-    join venue v using (venue_id)
-    where ${alsoSeen.includes("venues")}
-    union all
-    select 5, 'fleet', 'fleet', api.worst(
-      count(*),
-      count(*) filter (where s.state <> 'unknown'),
-      count(*) filter (where s.state = 'outage'),
-      count(*) filter (where engine.is_bad(s.state))
-    )::text, ''
-    from venue_state s
-    where ${alsoSeen.includes("fleet")}
-    union all
-    select 6, 'severity', i.slug, i.severity::text, ''
-    from incident i
-    where i.closed_at is null and i.retracted_at is null
+    ${sql.join(sights, "")}
     order by place, name
   `);
   return new Map(rows.map((row) => [`${row.kind} ${row.name}`, row]));
