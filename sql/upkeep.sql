@@ -142,12 +142,14 @@ begin
 end;
 $$;
 
--- Drop what is too old. Days, hours, the distribution of latencies by day and incidents are kept. What was typical is kept
+-- Drop what is too old. Days, hours, the distribution of latencies by day, incidents and notices are kept. What was typical is kept
 -- as long as the raw samples that were judged by it.
 create function upkeep.retain(at timestamptz) returns integer
 language sql
 begin atomic
   delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
+  -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
+  delete from official_reading where until_at < at - interval '400 days';
 
   select count(*)::int
   from (

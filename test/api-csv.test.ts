@@ -240,7 +240,7 @@ void t.test("tables for spreadsheets", async (t) => {
     const { text } = await api.ask("/v1/incidents?format=csv&category=oracle");
     t.match(
       text,
-      /^generatedAt,[\w,]+,subjectMatched,[\w,]+,aheadUncorrelated\r\n$/,
+      /^generatedAt,[\w,]+,subjectMatched,[\w,]+,officialObserved\r\n$/,
     );
   });
 

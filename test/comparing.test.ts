@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import t from "tap";
 import { type Db, type Pool, sql } from "../server/db.js";
 import { packagedFile } from "../server/package.js";
-import { tick } from "../server/engine/tick.js";
+import { accepted, tick } from "../server/engine/tick.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { forget, pastIncident } from "./fleet.js";
@@ -27,16 +27,19 @@ const page = readFileSync(packagedFile("COMPARING.md"), "utf8");
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const today = Math.floor(Date.now() / dayMs) * dayMs;
-/** So many hours before the UTC day began on which this test runs. */
-const at = (hoursAgo: number) => new Date(today - hoursAgo * hourMs);
+/** The beginning of yesterday, UTC: all that is told here is over for more than six hours. */
+const over = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
+/** So many hours before that. */
+const at = (hoursAgo: number) => new Date(over - hoursAgo * hourMs);
+/** The window that reaches back so many days before it. */
+const windowOf = (days: number) => days + 2;
 const measuredDays = 6;
 
 interface Detection {
   observed: boolean;
   measuredDays: number;
   venuesCompared: number;
-  venuesUnread: number;
+  venuesUnseen: number;
   venuesOnlyMaintenance: number;
   venuesWithoutFeed: number;
   ours: number;
@@ -117,10 +120,10 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   await forget(pool);
   const hole = { venue: "kraken", from: at(40), to: at(30) };
   await measuredButFor(pool, [hole]);
-  await tick(pool, at(0));
   // one server, asked at another tick each time
   const begun = Date.now() - 240_000;
   let ticks = 0;
+  const now = () => new Date(begun + ticks * 1_000);
   const api = await serve(t, { pool, registry });
   const ask = async <Body>(path: string): Promise<Body> => {
     const { body, status } = await api.ask<Body>(path);
@@ -128,9 +131,9 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     return body;
   };
 
-  async function compared(venue: string | null, days = measuredDays + 1) {
-    ticks += 1;
-    await tick(pool, new Date(begun + ticks * 2_000));
+  async function compared(venue: string | null, days = windowOf(measuredDays)) {
+    ticks += 2;
+    accepted(await tick(pool, now()));
     const { fleet, venues } = await ask<Compared>(`/v1/detection?days=${days}`);
     return venue === null
       ? fleet
@@ -145,7 +148,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   }
 
   async function post(venue: string, ...notices: ReturnType<typeof notice>[]) {
-    await said(pool, venue, new Date(), [whole(...notices)]);
+    await said(pool, venue, now(), [whole(...notices)]);
   }
 
   await t.test(
@@ -244,14 +247,83 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     },
   );
 
+  await t.test("on an incident's page it is how that one counts", async (t) => {
+    await begin();
+    const slugs = await incidents(pool, "deribit", at(50), at(49.9), at(20));
+    await post(
+      "deribit",
+      notice("n", at(50)),
+      notice("o", at(47), { postedAt: null }),
+    );
+    await compared("deribit");
+    const pages = [];
+    for (const slug of slugs)
+      pages.push(
+        (await ask<{ detection: Detection }>(`/v1/incidents/${slug}`))
+          .detection,
+      );
+    const counts = {
+      days: 1,
+      measuredDays: 1,
+      venuesCompared: 1,
+      ours: 1,
+      oursCompared: 1,
+    };
+    t.match(pages, [
+      {
+        ...counts,
+        ...{ paired: 1, oursNear: 0, oursOnly: 0, leads: 1 },
+        ...{ theirs: 2, theirsCompared: 2, theirsNear: 1, theirsOnly: 0 },
+      },
+      {
+        ...counts,
+        paired: 1,
+        leads: 0,
+        aheadUncorrelated: null,
+        theirsNear: 1,
+      },
+      {
+        ...counts,
+        paired: 0,
+        oursOnly: 1,
+        leads: 0,
+        theirs: 0,
+        theirsCompared: 0,
+      },
+    ]);
+    await incidents(pool, "deribit", at(49.8));
+    t.match(await compared("deribit"), { paired: 2, oursNear: 1, oursOnly: 1 });
+    const { body } = await api.ask<{ incidents: { slug: string }[] }>(
+      "/v1/incidents?venue=deribit",
+    );
+    const near = [];
+    for (const { slug } of body.incidents) {
+      const { detection } = await ask<{ detection: Detection }>(
+        `/v1/incidents/${slug}`,
+      );
+      near.push(
+        [detection.paired, detection.oursNear, detection.oursOnly].join(),
+      );
+    }
+    t.strictSame(
+      near.sort(),
+      ["0,0,1", "0,1,0", "1,0,0", "1,0,0"],
+      "and adds up",
+    );
+  });
+
   await t.test(
     "maintenance, what we do not measure, and impossible times acknowledge nothing",
     async (t) => {
       await begin();
       await pool.query(sql`
-      update venue set official_not_about = array['Deposit', '100%'] where venue = 'deribit'
+      update venue set official_not_about = api.like_any(array['Deposit', '100%']) where venue = 'deribit'
     `);
       const [slug] = await incidents(pool, "deribit", at(50));
+      const both = {
+        title: "Trading and deposits",
+        subjects: ["Fees", "Deposits"],
+      };
       await post(
         "deribit",
         notice("m", at(50), { kind: "maintenance" }),
@@ -281,7 +353,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         ours: 1,
         paired: 0,
         oursOnly: 1,
-        theirs: 0,
+        theirs: 1,
         maintenances: 1,
         others: 3,
       });
@@ -300,7 +372,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       );
       await post(
         "deribit",
-        notice("mixed", at(50), { subjects: ["Deposits", "Trading"] }),
+        notice("mixed", at(50), both),
         notice("10", at(49), { title: "100 ms" }),
       );
       t.match(await compared("deribit"), { paired: 1, theirsNear: 1 });
@@ -343,23 +415,64 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         theirsCompared: 1,
         theirsOnly: 1,
       });
-      t.match(await compared("kraken", 3), { theirs: 2, theirsCompared: 1 });
+      t.match(await compared("kraken", windowOf(2)), {
+        theirs: 2,
+        theirsCompared: 1,
+      });
 
       await forgetSaid(pool);
-      await readThrough(pool, "okx", at(60), at(50));
-      await readThrough(pool, "okx", at(40), at(30));
-      await incidents(pool, "okx", at(61), at(55), at(45), at(35));
+      await readThrough(pool, "okx", at(70), at(50));
+      await readThrough(pool, "okx", at(40), at(20));
+      await incidents(pool, "okx", at(71), at(60), at(55), at(45), at(30));
       t.match(await compared("okx"), {
-        ours: 4,
-        oursCompared: 2,
-        oursOnly: 2,
-        observed: true,
+        ...{ ours: 5, oursCompared: 2, oursOnly: 2, observed: true },
       });
       // what a history reaches back to is known, too
-      await said(pool, "okx", at(25), [{ ...whole(), listedFrom: at(46) }]);
-      t.match(await compared("okx"), { ours: 4, oursCompared: 3 });
+      await said(pool, "okx", at(15), [{ ...whole(), listedFrom: at(52) }]);
+      t.match(await compared("okx"), { ours: 5, oursCompared: 4 });
+      // and so is what came between two readings that are near enough
+      await forgetSaid(pool);
+      await readThrough(pool, "okx", at(70), at(60));
+      await readThrough(pool, "okx", at(59.8), at(50));
+      t.match(await compared("okx"), { ours: 5, oursCompared: 1 });
     },
   );
+
+  await t.test("before six hours are over nobody is late", async (t) => {
+    await begin();
+    await readThrough(pool, "deribit", at(-1), now());
+    const [young, old] = [5, 7].map(
+      (hours) => new Date(+now() - hours * hourMs),
+    );
+    const [slug] = await incidents(pool, "deribit", young!);
+    t.match(await compared("deribit"), {
+      ours: 1,
+      oursCompared: 0,
+      oursOnly: 0,
+    });
+    await post("deribit", notice("young", young!));
+    t.match(await compared("deribit"), {
+      ...{ oursCompared: 0, theirs: 1, theirsCompared: 0, paired: 0 },
+    });
+    interface Page {
+      incident: Incident;
+      detection: Detection;
+    }
+    const { incident, detection } = await ask<Page>(`/v1/incidents/${slug}`);
+    t.match(incident, {
+      official: { id: "young", subjectMatched: false },
+      officialObserved: true,
+    });
+    t.match(detection, {
+      ...{ ours: 1, venuesCompared: 0, venuesUnseen: 1, paired: null },
+    });
+    // a notice that is younger than its incident waits with it
+    await pool.script("truncate incident, alert_event restart identity");
+    await incidents(pool, "deribit", old!);
+    t.match(await compared("deribit"), {
+      ...{ oursCompared: 1, paired: 1, theirsCompared: 1, oursOnly: 0 },
+    });
+  });
 
   await t.test(
     "venues that are not compared are counted apart, by why",
@@ -393,7 +506,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         ...none,
         ours: 1,
         observed: false,
-        venuesUnread: 1,
+        venuesUnseen: 1,
       });
       const fleet = await compared(null);
       t.match(fleet, {
@@ -405,36 +518,36 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       });
       const {
         venuesCompared,
-        venuesUnread,
+        venuesUnseen,
         venuesOnlyMaintenance,
         venuesWithoutFeed,
       } = fleet;
       t.equal(
         venuesCompared +
-          venuesUnread +
+          venuesUnseen +
           venuesOnlyMaintenance +
           venuesWithoutFeed,
         registry.venues.length,
       );
       t.equal(fleet.measuredDays, measuredDays);
       t.match(
-        await compared("okx", 3),
+        await compared("okx", windowOf(2)),
         { measuredDays: 2 },
-        "today nothing was measured",
+        "yesterday and today nothing was measured",
       );
     },
   );
 
   await t.test("a pair belongs to the days of its incident", async (t) => {
     await begin();
-    // the window of two days begins 24 hours before today
+    // the window begins 24 hours before
     await incidents(pool, "deribit", at(23), at(25));
     await post(
       "deribit",
       notice("before", at(24.5)),
       notice("after", at(23.9)),
     );
-    t.match(await compared("deribit", 2), {
+    t.match(await compared("deribit", windowOf(1)), {
       ...{ ours: 1, oursCompared: 1, paired: 1, oursOnly: 0 },
       ...{ theirs: 1, theirsCompared: 1, theirsOnly: 0, theirsNear: 0 },
     });
@@ -528,7 +641,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       t.match(listed[1], { slug: early, official: pair });
       t.match(official, {
         observed: true,
-        feed: { state: "readable", problem: null },
+        feed: { state: /^readable$/, problem: null },
         incidents: [{ ...pair, aheadUncorrelated: null }],
       });
       t.match(detection, { paired: 1, oursOnly: 1, subjectMatched: false });
@@ -592,8 +705,8 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       const everyNumber = stepsOf(page).at(-1)!.statement;
       for (let seed = 1; seed <= 4; seed++) {
         await begin();
-        await randomQuarter(pool, randomFrom(seed));
-        for (const days of [measuredDays + 1, 3]) {
+        await randomQuarter(pool, randomFrom(seed), now());
+        for (const days of [windowOf(measuredDays), windowOf(2)]) {
           await compared(null);
           const { fleet, venues } = await ask<Compared>(
             `/v1/detection?days=${days}`,
@@ -601,7 +714,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
           const { rows } = await analyst.query<Record<string, string | null>>(
             withVariables(everyNumber, { days: String(days) }),
           );
-          if (days > measuredDays)
+          if (days > windowOf(2))
             t.ok(
               Number(fleet.paired) > 10 &&
                 Number(fleet.oursNear) > 5 &&
@@ -635,15 +748,19 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
 
   await t.test("COMPARING.md shows what its statements give", async (t) => {
     await begin();
-    await quarterOfThePage(pool);
+    await quarterOfThePage(pool, now());
     await compared(null);
     const analyst = await analystOf(t, url);
-    await comesOutAsShown(t, page, analyst, { days: "7" });
+    await comesOutAsShown(t, page, analyst, { days: "8" });
   });
 });
 
 /** Bursts of incidents and of notices, ties among them, feeds with gaps. */
-async function randomQuarter(pool: Pool, random: () => number): Promise<void> {
+async function randomQuarter(
+  pool: Pool,
+  random: () => number,
+  now: Date,
+): Promise<void> {
   const some = (count: number) => Math.floor(random() * count);
   const wholeMinutes = () => at(some(measuredDays * 24 * 60) / 60);
   const venues = ["okx", "kraken", "bybit", "deribit"];
@@ -661,7 +778,7 @@ async function randomQuarter(pool: Pool, random: () => number): Promise<void> {
       ...began.slice(0, 3),
       ...Array.from({ length: 8 + some(8) }, wholeMinutes),
     ];
-    await said(pool, venue, new Date(), [
+    await said(pool, venue, now, [
       whole(
         ...posted.map((start, n) =>
           notice(`n${n}`, start, {
@@ -678,11 +795,11 @@ async function randomQuarter(pool: Pool, random: () => number): Promise<void> {
       sql`delete from official_reading where source_id = ${await sourceOf(pool, venue)}`,
     );
     await readThrough(pool, venue, at(measuredDays * 24), at(gap));
-    await readThrough(pool, venue, at(Math.max(0, gap - some(20))), new Date());
+    await readThrough(pool, venue, at(Math.max(0, gap - some(20))), now);
   }
 }
 
-async function quarterOfThePage(pool: Pool): Promise<void> {
+async function quarterOfThePage(pool: Pool, now: Date): Promise<void> {
   await incidents(pool, "okx", at(100), at(60));
   await incidents(pool, "kraken", at(90), at(89.9), at(40));
   const one = notice("q8w7", at(90), {
@@ -697,8 +814,7 @@ async function quarterOfThePage(pool: Pool): Promise<void> {
     title: "Slow order entry",
     over: true,
   };
-  const minutesAgo = (minutes: number) =>
-    new Date(Date.now() - minutes * 60_000);
+  const minutesAgo = (minutes: number) => new Date(+now - minutes * 60_000);
   for (const [n, said_] of [one, later, over].entries())
     await said(pool, "kraken", minutesAgo(4 - n), [
       whole(said_, notice("r2", at(70))),

@@ -9,6 +9,7 @@ import { componentsOf, startWay, type Way } from "./way.js";
 import {
   faultKinds,
   type FaultKind,
+  rules,
   type ScriptedFault,
 } from "./world/faults.js";
 
@@ -43,11 +44,11 @@ const crowd: Trouble[] = [
 
 void t.test("a crowd of faults", async (t) => {
   t.same(
-    faultKinds.filter(
-      (kind) => !crowd.some(({ fault }) => fault.kind === kind),
-    ),
+    faultKinds
+      .filter((kind) => rules[kind].places.join() !== "official")
+      .filter((kind) => !crowd.some(({ fault }) => fault.kind === kind)),
     [],
-    "every kind is in it",
+    "every kind is in it that befalls what is measured",
   );
   const way = await startWay(t);
   const reader = startReader(way.url, way.registry);

@@ -90,7 +90,7 @@ void t.test("our incidents against notices", async (t) => {
       const page = await api.ask<{ detection: Detection }>(
         `/v1/incidents/${slug}`,
       );
-      t.match(page.body.detection, { days: 90, ours: 1, observed: false });
+      t.match(page.body.detection, { days: 1, ours: 1, observed: false });
     }
   });
 

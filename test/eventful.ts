@@ -151,9 +151,9 @@ async function incidentsBesideLatency(pool: Pool): Promise<void> {
   });
 }
 
-/** Beside five incidents of one venue, and beside none; taken down, impossible, of all kinds, with and without what may lack. */
+/** Beside five incidents of one venue, long enough ago to count, and beside none; taken down, impossible, of all kinds, with and without what may lack. */
 async function whatVenuesSaid(pool: Pool): Promise<void> {
-  const began = [400, 370, 340, 310, 280].map(ago);
+  const began = [8, 8.1, 8.2, 8.3, 8.4].map((hours) => ago(hours * 3_600));
   for (const startedAt of began)
     await pastIncident(pool, {
       ...{ venue: "kraken", component: "rest:time", minutes: 0.1 },
@@ -166,7 +166,7 @@ async function whatVenuesSaid(pool: Pool): Promise<void> {
       title: "Slow answers",
     }),
   );
-  await said(pool, "kraken", ago(100), [
+  await said(pool, "kraken", ago(200), [
     whole(
       ...notices,
       notice("gone", ago(200_000)),
@@ -176,14 +176,14 @@ async function whatVenuesSaid(pool: Pool): Promise<void> {
     ),
   ]);
   // the others left, and are marked as taken down
-  await said(pool, "kraken", ago(50), [whole(...notices)]);
+  await said(pool, "kraken", ago(150), [whole(...notices)]);
   await pastIncident(pool, {
     ...{ venue: "okx", component: "rest:ticker", minutes: 1 },
     startedAt: ago(200),
   });
   const unknownWhen = notice("o", ago(190), { postedAt: null });
-  await said(pool, "okx", ago(100), [
+  await said(pool, "okx", ago(150), [
     { scope: "notices", notices: [unknownWhen], listedFrom: null },
   ]);
-  await said(pool, "gemini", ago(50), [], { problem: "answered 503" });
+  await said(pool, "gemini", ago(150), [], { problem: "answered 503" });
 }

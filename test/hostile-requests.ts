@@ -107,7 +107,7 @@ export const good: Record<string, RegExp> = {
   "/v1/thresholds": /"stalls" ?:/,
   "/v1/regions": /"quorum" ?:/,
   "/v1/targets/okx": /"incidentPatterns" ?:/,
-  "/v1/incidents?format=csv": /^generatedAt,.*,subjectMatched\r\n/,
+  "/v1/incidents?format=csv": /^generatedAt,.*,officialObserved\r\n/,
 };
 const keeping = [
   "",

@@ -7,8 +7,10 @@ import { migrate, schemaState } from "../server/migrate.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
 import { schemaNames, sqlFolder } from "../server/sql-files.js";
+import { syncRegistry } from "../server/sync-registry.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { ago, measured, pastIncident } from "./fleet.js";
+import { notice, said, whole } from "./said.js";
 import { until } from "./until.js";
 
 const log = makeLog("test", "warn");
@@ -267,6 +269,63 @@ void t.test("the tables follow the registry", async (t) => {
     changed.regions.map(({ id }) => id),
     "a region that leaves is unpublished",
   );
+
+  await t.test("no start draws ids that it does not need", async (t) => {
+    const drawn = () =>
+      pool.query(sql`
+        select sequencename, last_value from pg_sequences where schemaname = 'venuewatch' order by 1
+      `);
+    await migrate(pool, registry, log);
+    const before = await drawn();
+    await syncRegistry(pool, registry);
+    t.strictSame(await drawn(), before);
+  });
+
+  await t.test("a feed that moves stays itself", async (t) => {
+    const sources = () =>
+      pool.query<{ venue: string; source_id: number; api: string }>(sql`
+        select v.venue, source_id, s.api
+        from venue v
+        join official_source s using (source_id)
+        where v.venue in ('kraken', 'kraken-futures', 'deribit') and s.published
+        order by v.position
+      `);
+    await syncRegistry(pool, registry);
+    const before = await sources();
+    const at = (minutesAgo: number) =>
+      new Date(Date.now() - minutesAgo * 60_000);
+    const one = notice("a", at(50));
+    await said(pool, "kraken", at(9), [whole(one)]);
+
+    const moved = structuredClone(registry);
+    const api = "https://elsewhere.example/api/v2/incidents.json";
+    for (const { official } of moved.venues)
+      if (official?.page === "https://status.kraken.com") official.api = api;
+    await syncRegistry(pool, moved);
+    t.strictSame(
+      await sources(),
+      before.map((row) =>
+        row.venue.startsWith("kraken") ? { ...row, api } : row,
+      ),
+    );
+    const kept = () =>
+      pool.query(
+        sql`select vanished, left_at is null as listed from official_incident`,
+      );
+    t.strictSame(await kept(), [{ vanished: false, listed: false }]);
+    await said(pool, "kraken", at(1), [whole(one)]);
+    t.strictSame(await kept(), [{ vanished: false, listed: true }]);
+    const [changes] = await pool.query<{ count: number }>(
+      sql`select count(*) from official_change`,
+    );
+    t.equal(changes!.count, 1, "nothing was told");
+
+    const other = structuredClone(moved);
+    for (const { official } of other.venues)
+      if (official?.api === api) official.kind = "betterstack";
+    await syncRegistry(pool, other);
+    t.equal((await sources())[0]!.source_id, before[0]!.source_id);
+  });
 });
 
 function poolOn(t: Test, url: string): Pool {

@@ -1,6 +1,7 @@
 /** What is kept of the venues' own notices, and what is known of their feeds. */
 import t from "tap";
 import { type Db, sql } from "../server/db.js";
+import { feedKinds } from "../server/notices/feed-kinds.js";
 import type { NoticeList } from "../server/notices/feed.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
@@ -310,19 +311,41 @@ void t.test("a notice, from its first day to its last", async (t) => {
             notice(`n${from + n}`, at(50 + n), { raw: "{}" }),
           ),
         );
-      await said(pool, "kraken", at(40), [many(0, 1900)]);
-      const kept = await said(pool, "kraken", at(39), [many(1900, 200)]);
-      t.match(kept, { added: 100, refused: 100 });
+      const first = await said(pool, "kraken", at(40), [many(0, 900)]);
+      t.equal(first.added, 900, "a first reading brings a whole history");
+      await said(pool, "kraken", at(39), [many(0, 1150)]);
+      const kept = await said(pool, "kraken", at(38), [many(1100, 100)]);
+      t.match(kept, {
+        ...{ added: 50, refused: 0, left_feed: 1100 },
+      });
+      const more = await said(pool, "kraken", at(37), [many(1200, 100)]);
+      t.match(more, { added: 0, refused: 100, left_feed: 0 });
       t.match(await feedOf(pool, "kraken"), {
         state: "unreadable",
-        problem: "more than 2000 new notices within a day",
+        problem: "more than 300 new notices within a day",
       });
-      const newest = await pool.query<{ id: string }>(sql`
-      select external_id as id from official_incident where first_seen_at = ${at(39)} order by started_at
-    `);
-      t.equal(newest[0]!.id, "n1999", "the newest are kept");
+      const dayLater = await said(pool, "kraken", at(37 - 1440), [
+        many(1200, 100),
+      ]);
+      t.equal(dayLater.added, 100);
     },
   );
+
+  await t.test("of too many that are new the newest are kept", async (t) => {
+    await forgetSaid(pool);
+    await said(pool, "kraken", at(40), nothing);
+    await said(pool, "kraken", at(39), [whole(notice("first", at(39)))]);
+    const many = Array.from({ length: 301 }, (_, n) =>
+      notice(`n${n}`, at(50 + n), { raw: "{}" }),
+    );
+    t.match(await said(pool, "kraken", at(38), [whole(...many)]), {
+      ...{ added: 300, refused: 1 },
+    });
+    const newest = await pool.query<{ id: string }>(sql`
+      select external_id as id from official_incident where external_id like 'n%' order by started_at
+    `);
+    t.equal(newest[0]!.id, "n299", "the oldest of all is not");
+  });
 
   await t.test(
     "one that changes with every reading ends to be news",
@@ -330,8 +353,8 @@ void t.test("a notice, from its first day to its last", async (t) => {
       await forgetSaid(pool);
       await said(pool, "kraken", at(2000), [whole(notice("a", at(2000)))]);
       await pool.query(sql`
-      insert into official_change (notice_id, at, status, title, started_at, vanished)
-      select notice_id, first_seen_at + n * interval '1 s', 'status', 'title', started_at, false
+      insert into official_change (notice_id, at, kind, status, title, started_at, subjects, vanished)
+      select notice_id, first_seen_at + n * interval '1 s', kind, 'status', 'title', started_at, '{}', false
       from official_incident cross join generate_series(1, 999) n
     `);
       await said(pool, "kraken", at(40), [
@@ -339,6 +362,86 @@ void t.test("a notice, from its first day to its last", async (t) => {
       ]);
       t.equal((await changesOf(pool, "a")).length, 1000);
       t.match(await noticesOf(pool, "kraken"), [{ status: "new" }]);
+    },
+  );
+
+  await t.test("what tells nothing is written once an hour", async (t) => {
+    await forgetSaid(pool);
+    const one = notice("a", at(200));
+    const raw = (text: string) => [whole({ ...one, raw: text })];
+    await said(pool, "kraken", at(100), raw("1"));
+    await said(pool, "kraken", at(98), raw("2"));
+    t.match(await noticesOf(pool, "kraken"), [{ raw: "1" }]);
+    await said(pool, "kraken", at(38), raw("3"));
+    t.match(await noticesOf(pool, "kraken"), [{ raw: "3" }]);
+    t.equal((await changesOf(pool, "a")).length, 1);
+  });
+
+  await t.test(
+    "that an outage is called maintenance afterwards is kept",
+    async (t) => {
+      await forgetSaid(pool);
+      const one = notice("a", at(50));
+      await said(pool, "kraken", at(40), [whole(one)]);
+      await said(pool, "kraken", at(39), [
+        whole({ ...one, kind: "maintenance", subjects: ["API"] }),
+      ]);
+      const changes = await pool.query<{ kind: string; subjects: string[] }>(
+        sql`select kind, subjects from official_change order by at`,
+      );
+      t.strictSame(changes, [
+        { kind: "incident", subjects: [] },
+        { kind: "maintenance", subjects: ["API"] },
+      ]);
+    },
+  );
+
+  await t.test(
+    "where a feed gives no ids, one that is put off is still the same",
+    async (t) => {
+      await forgetSaid(pool);
+      const list = (...notices: ReturnType<typeof notice>[]): NoticeList[] => [
+        { scope: "notices", notices, listedFrom: null },
+      ];
+      const spot = { title: "Spot upgrade", kind: "maintenance" } as const;
+      await said(pool, "okx", at(40), list(notice("16:00", at(-60), spot)));
+      for (const minutesAgo of [39, 38])
+        await said(
+          pool,
+          "okx",
+          at(minutesAgo),
+          list(notice("17:00", at(-120), spot)),
+        );
+      t.match(await noticesOf(pool, "okx"), [
+        { external_id: "16:00", started_at: at(-120), vanished: false },
+      ]);
+      t.equal((await changesOf(pool, "16:00")).length, 2);
+      const other = notice("18:00", at(-120), { title: "Futures upgrade" });
+      await said(pool, "okx", at(37), list(other));
+      t.match(await noticesOf(pool, "okx"), [{ vanished: true }, {}]);
+    },
+  );
+
+  await t.test(
+    "when it was published is known only where the reading before had it not",
+    async (t) => {
+      const list = (...notices: ReturnType<typeof notice>[]): NoticeList[] => [
+        { scope: "notices", notices, listedFrom: null },
+      ];
+      const one = notice("a", at(50), { postedAt: null });
+      const firstSeen = async (
+        ...readings: [minutesAgo: number, problem: string | null][]
+      ) => {
+        await forgetSaid(pool);
+        for (const [minutesAgo, problem] of readings)
+          await said(pool, "okx", at(minutesAgo), list(), { problem });
+        await said(pool, "okx", at(10), list(one));
+        return (await noticesOf(pool, "okx"))[0]!.posted_at;
+      };
+      t.strictSame(await firstSeen([11, null]), at(10));
+      t.strictSame(await firstSeen(), null, "never read before");
+      t.strictSame(await firstSeen([12, null], [11, "answered 503"]), null);
+      t.strictSame(await firstSeen([30, null]), null, "read long before");
     },
   );
 });
@@ -434,6 +537,101 @@ void t.test("the state of a feed", async (t) => {
     },
   );
 
+  await t.test("what of the past a run has seen", async (t) => {
+    const runOf = async (
+      ...readings: [at: Date, lists: NoticeList[], problem?: string][]
+    ) => {
+      await forgetSaid(pool);
+      for (const [when, lists, problem = null] of readings)
+        await said(pool, "kraken", when, lists, { problem });
+      const rows = await pool.query<{ covers_from: Date; until_at: Date }>(
+        sql`select covers_from, until_at from official_reading where problem is null order by from_at`,
+      );
+      return rows.at(-1)!;
+    };
+    const from = (minutesAgo: number | null, scope = "incidents") =>
+      ({
+        scope,
+        notices: [],
+        listedFrom: minutesAgo === null ? null : at(minutesAgo),
+      }) as NoticeList;
+    t.match(await runOf([at(9), [from(50)]], [at(8), [from(40)]]), {
+      ...{ covers_from: at(50), until_at: at(8) },
+    });
+    t.match(await runOf([at(9), [from(40)]], [at(8), [from(50)]]), {
+      covers_from: at(50),
+    });
+    t.match(await runOf([at(9), [from(null)]], [at(8), [from(null)]]), {
+      ...{ covers_from: at(9), until_at: at(8) },
+    });
+    t.match(
+      await runOf([at(9), [from(50), from(20, "maintenances")]]),
+      { covers_from: at(50) },
+      "how far maintenance reaches back says nothing of incidents",
+    );
+    t.match(
+      await runOf([at(9), [from(50)]], [at(10), [from(50)]]),
+      { until_at: at(9) },
+      "a reading that comes late takes nothing back",
+    );
+  });
+
+  await t.test("a clock that was wrong does no harm for long", async (t) => {
+    await forgetSaid(pool);
+    await said(pool, "kraken", at(-1440), nothing);
+    t.match(await feedOf(pool, "kraken"), { state: "unreadable" });
+    await said(pool, "kraken", at(2), nothing);
+    t.match(await feedOf(pool, "kraken"), {
+      state: /^readable$/,
+      since: at(2),
+    });
+  });
+
+  await t.test(
+    "that all of several are gone at once is a fault, that one or two are is news",
+    async (t) => {
+      const many = (count: number) =>
+        whole(
+          ...Array.from({ length: count }, (_, n) => notice(`n${n}`, at(50))),
+        );
+      for (const [count, state] of [
+        [2, "readable"],
+        [3, "unreadable"],
+      ] as const) {
+        await forgetSaid(pool);
+        await said(pool, "kraken", at(3), [many(count)]);
+        await said(pool, "kraken", at(2), nothing);
+        t.equal((await feedOf(pool, "kraken")).state, state, `${count}`);
+      }
+      // and what stays so for a day is so
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(1460), [many(3)]);
+      for (let minutesAgo = 1455; minutesAgo > 0; minutesAgo -= 10)
+        await said(pool, "kraken", at(minutesAgo), nothing);
+      t.equal((await feedOf(pool, "kraken")).state, "readable");
+      t.ok((await noticesOf(pool, "kraken")).every((row) => row.vanished));
+    },
+  );
+
+  await t.test("as of when a feed says that it is goes forward", async (t) => {
+    await forgetSaid(pool);
+    const feedAt = async () => {
+      const [row] = await pool.query<{ feed_at: Date | null }>(sql`
+        select feed_at from official_source where source_id = ${await sourceOf(pool, "kraken")}
+      `);
+      return row!.feed_at;
+    };
+    await said(pool, "kraken", at(9), nothing, { feedAt: at(20) });
+    await said(pool, "kraken", at(8), nothing, { feedAt: at(22) });
+    t.strictSame(await feedAt(), at(20));
+    await said(pool, "kraken", at(7), nothing, {
+      ...{ feedAt: at(1), problem: "lost fields" },
+    });
+    t.strictSame(await feedAt(), at(20), "of what was not understood nothing");
+    await said(pool, "kraken", at(6), nothing, { feedAt: at(10) });
+    t.strictSame(await feedAt(), at(10));
+  });
+
   await t.test(
     "it never moves the venue's own state, and is said on its page",
     async (t) => {
@@ -447,7 +645,10 @@ void t.test("the state of a feed", async (t) => {
       const before = await page();
       t.match(before, {
         state: "operational",
-        official: { observed: false, feed: { state: "unreadable", readAt: null } },
+        official: {
+          observed: false,
+          feed: { state: "unreadable", readAt: null },
+        },
       });
       const outage = notice("a", at(3), { impact: "critical" });
       await said(pool, "kraken", at(2), [whole(outage)]);
@@ -480,9 +681,14 @@ void t.test("which feed is read next", async (t) => {
     unreadable_since: Date | null;
   }
   const patienceMs = 600_000;
-  const claim = async (minutesAgo: number) =>
+  const kinds = Object.keys(feedKinds);
+  const claim = async (minutesAgo: number, known = kinds) =>
     (
-      await pool.file<Claimed>("claim_source", [at(minutesAgo), patienceMs])
+      await pool.file<Claimed>("claim_source", [
+        at(minutesAgo),
+        patienceMs,
+        known,
+      ])
     )[0]!;
 
   await t.test(
@@ -515,7 +721,7 @@ void t.test("which feed is read next", async (t) => {
     "again when it was to be asked again, and when whoever asked it died",
     async (t) => {
       await forgetSaid(pool);
-      await pool.query(sql`update official_source set due_at = 'infinity'`);
+      await pool.query(sql`update official_source set due_at = ${at(-30)}`);
       const kraken = await sourceOf(pool, "kraken");
       await pool.query(
         sql`update official_source set due_at = ${at(40)} where source_id = ${kraken}`,
@@ -540,6 +746,37 @@ void t.test("which feed is read next", async (t) => {
       });
     },
   );
+
+  await t.test("three who ask at once get three", async (t) => {
+    await forgetSaid(pool);
+    const claimed = await Promise.all([claim(40), claim(40), claim(40)]);
+    t.equal(new Set(claimed.map((one) => one.source_id)).size, 3);
+  });
+
+  await t.test("the one that is due longest", async (t) => {
+    await forgetSaid(pool);
+    const kucoin = await sourceOf(pool, "kucoin");
+    await pool.query(sql`
+      update official_source
+      set due_at = ${at(40)}::timestamptz + source_id * interval '1 s' - case source_id when ${kucoin} then interval '1 hour' else interval '0' end
+    `);
+    t.equal((await claim(30)).source_id, kucoin);
+  });
+
+  await t.test("what was put off by a clock that was wrong", async (t) => {
+    await forgetSaid(pool);
+    await pool.query(
+      sql`update official_source set due_at = ${at(-1440)}::timestamptz`,
+    );
+    t.ok((await claim(40)).source_id);
+  });
+
+  await t.test("none of a kind that this build cannot read", async (t) => {
+    await forgetSaid(pool);
+    const claimed = await claim(40, ["okx-system-status"]);
+    t.equal(claimed.source_id, await sourceOf(pool, "okx"));
+    t.match(await claim(40, ["okx-system-status"]), { source_id: null });
+  });
 
   await t.test("none that the registry no longer names", async (t) => {
     await forgetSaid(pool);

@@ -139,7 +139,7 @@ export function startCore({
     return mine.upkeep.doWhatIsDue(() => office === mine && !closing);
   });
 
-  /** A core that leads no more ends its reading all the same: nobody else reads that feed meanwhile. */
+  /** A core that leads no more ends its reading all the same: nobody else reads that feed meanwhile. Closing ends it at once. */
   const reading = Array.from({ length: readNextFeed ? readersAtOnce : 0 }, () =>
     startLoop(async () => {
       if (!office) return rules.step_ms;

@@ -23,8 +23,7 @@ interface EngineState {
   incidents_open: number;
   alerts_waiting: number;
   alert_age_seconds: number | null;
-  feeds_readable: number;
-  feeds_unreadable: number;
+  feeds: { kind: string; api: string; readable: boolean }[];
 }
 
 /** A scraper waits for ten seconds by default, and all else should reach it when the database does not answer. */
@@ -140,16 +139,6 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
       "Age of the oldest of them, 0 where none waits. Nothing dispatches them yet: it grows from the first one on.",
       (of) => of.alert_age_seconds ?? 0,
     ],
-    [
-      "feeds_readable",
-      "Venues' own feeds that can be read; two venues may share one.",
-      (of) => of.feeds_readable,
-    ],
-    [
-      "feeds_unreadable",
-      "Venues' own feeds that cannot be read, or were not for a quarter of an hour.",
-      (of) => of.feeds_unreadable,
-    ],
   ];
   new Gauge({
     name: "venuewatch_database_up",
@@ -157,6 +146,20 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     registers: [registry],
     async collect() {
       this.set((await state()) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_feed_readable",
+    help: "1 when a venue's own feed was read and understood at the newest reading, within a quarter of an hour; else 0.",
+    labelNames: ["kind", "host", "path"],
+    registers: [registry],
+    async collect() {
+      const row = await state();
+      this.reset();
+      for (const { kind, api, readable } of row?.feeds ?? []) {
+        const { host, pathname: path } = new URL(api);
+        this.set({ kind, host, path }, readable ? 1 : 0);
+      }
     },
   });
   for (const [name, help, value] of gauges)

@@ -1,11 +1,8 @@
 import type { Db } from "../db.js";
 import type { Reading } from "./feed.js";
 
-/** A feed that was not read for so long begins a new run: what it said meanwhile is not known. As `api.feed_silent_after()`. */
-const silentAfterS = 15 * 60;
-
 /** A venue that posts a notice every half hour has fifty a day. What invents more than this is no feed. */
-const newADay = 2_000;
+const newADay = 300;
 
 /** How many notices were new, told otherwise than before, were in the feed no more, or were too many to be kept. */
 export interface Kept {
@@ -37,7 +34,6 @@ export async function keepReading(
     JSON.stringify(lists, asTheDatabaseTakesIt),
     feedAt,
     dueAt,
-    silentAfterS,
     newADay,
   ]);
   return kept!;

@@ -1,5 +1,6 @@
 import type { Db } from "../db.js";
 import type { Log } from "../log.js";
+import { feedKinds } from "./feed-kinds.js";
 import type { FeedReader, Source } from "./feed.js";
 import { type Kept, keepReading } from "./keep.js";
 import type { NoticesMetrics } from "./metrics.js";
@@ -9,29 +10,27 @@ const minuteMs = 60 * secondMs;
 
 /** Pages and APIs are cached for about a minute, and their owners ask for one reading in one to two (venues' documentation). */
 const cadenceMs = 90 * secondMs;
-/** A feed that stays unreadable is asked more and more seldom, up to this: still sooner than it counts as silent. */
-const seldomestMs = 10 * minuteMs;
-/** Nobody else asks a feed for so long after somebody began to: a first reading pages through its history. */
-const patienceMs = 10 * minuteMs;
+/** A feed that stays unreadable is asked more and more seldom, up to this: with what spreads it and a whole reading still sooner than it counts as silent. */
+const seldomestMs = 9 * minuteMs;
+/** Nobody else asks a feed for so long after somebody began to. A reading ends within two. */
+const patienceMs = 5 * minuteMs;
 /** A feed that the registry names anew is found within this. */
 const longestRestMs = 30 * secondMs;
 
 /** One row of `claim_source.sql`. */
-type Claimed = {
+type Claimed = ClaimedFeed | { source_id: null; at: Date; due_at: Date | null };
+
+interface ClaimedFeed {
+  source_id: number;
   at: Date;
-  due_at: Date | null;
-} & (
-  | { source_id: null }
-  | {
-      source_id: number;
-      kind: Source["kind"];
-      api: string;
-      page: string | null;
-      read_at: Date | null;
-      feed_at: Date | null;
-      unreadable_since: Date | null;
-    }
-);
+  due_at: Date;
+  kind: Source["kind"];
+  api: string;
+  page: string | null;
+  read_at: Date | null;
+  feed_at: Date | null;
+  unreadable_since: Date | null;
+}
 
 export interface PollingOptions {
   db: Db;
@@ -63,34 +62,40 @@ export function makePolling({
 }: PollingOptions): Polling {
   return {
     async readNext(signal, at = null) {
-      const [claimed] = await db.file<Claimed>("claim_source", [
+      const [row] = await db.file<Claimed>("claim_source", [
         at,
         patienceMs,
+        Object.keys(feedKinds),
       ]);
-      if (claimed!.source_id === null) return restMs(claimed!);
-      const { source_id: sourceId, kind, api, page, ...known } = claimed!;
-      const source: Source = {
-        kind,
-        api,
-        page,
-        readAt: known.read_at,
-        feedAt: known.feed_at,
-      };
-      const begunMs = performance.now();
-      const reading = await reader.read(source, known.at, signal);
-      const dueAt = new Date(
-        +known.at + Math.max(pauseMs(known), reading.retryAfterMs),
-      );
-      const kept = await keepReading(db, sourceId, known.at, reading, dueAt);
-      tell(source, known.unreadable_since, kept);
-      metrics?.read(
-        kept.problem === null,
-        performance.now() - begunMs,
-        kept.added,
-      );
+      const claimed = row!;
+      if (claimed.source_id === null) return restMs(claimed);
+      try {
+        await read(claimed, signal);
+      } catch (error) {
+        await db.file("release_source", [claimed.source_id, claimed.due_at]);
+        throw error;
+      }
       return 0;
     },
   };
+
+  async function read(claimed: ClaimedFeed, signal: AbortSignal) {
+    const { source_id: sourceId, kind, api, page, ...known } = claimed;
+    const source: Source = {
+      ...{ kind, api, page },
+      readAt: known.read_at,
+      feedAt: known.feed_at,
+    };
+    const begunMs = performance.now();
+    const reading = await reader.read(source, known.at, signal);
+    const tookMs = performance.now() - begunMs;
+    const dueAt = new Date(
+      +known.at + Math.max(pauseMs(known), tookMs + reading.retryAfterMs),
+    );
+    const kept = await keepReading(db, sourceId, known.at, reading, dueAt);
+    tell(source, known.unreadable_since, kept);
+    metrics?.read(kept.problem === null, tookMs, kept.added);
+  }
 
   function pauseMs({
     at,
@@ -119,7 +124,13 @@ export function makePolling({
   }
 }
 
-function restMs({ at, due_at: dueAt }: Claimed): number {
+function restMs({
+  at,
+  due_at: dueAt,
+}: {
+  at: Date;
+  due_at: Date | null;
+}): number {
   if (dueAt === null) return longestRestMs;
   return Math.min(Math.max(+dueAt - +at, secondMs), longestRestMs);
 }

@@ -1,10 +1,12 @@
 -- Which feed is to be read now? The one that is due longest, if any; nobody else gets it for the time that reading may take.
 --
--- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds. One row {at, source_id, kind, api, page,
+-- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the asker can read, for another
+-- build may know more. One row {at, source_id, kind, api, page,
 -- read_at, feed_at, unreadable_since, due_at}: where nothing is due source_id is null, and due_at is when something will be; null
 -- where there is no feed.
 with now as materialized (
-  select coalesce($1::timestamptz, clock_timestamp()) as at
+  -- whole, so that who claimed it knows it by its date
+  select date_trunc('milliseconds', coalesce($1::timestamptz, clock_timestamp())) as at
 ),
 claimed as (
   update official_source s
@@ -13,7 +15,9 @@ claimed as (
   where s.source_id = (
     select d.source_id
     from official_source d
-    where d.published and d.due_at <= (select at from now)
+    where d.published and d.kind = any ($3::text[])
+      -- nothing is put off for longer than an hour: what is later comes from a clock that was wrong
+      and (d.due_at <= (select at from now) or d.due_at > (select at from now) + interval '90 minutes')
     order by d.due_at, d.source_id
     limit 1
     for update skip locked
@@ -32,6 +36,6 @@ select
   (select max(r.until_at) from runs r where r.problem is null) as read_at,
   c.feed_at,
   (select r.from_at from (select * from runs order by from_at desc limit 1) r where r.problem is not null) as unreadable_since,
-  coalesce(c.due_at, (select min(s.due_at) from official_source s where s.published)) as due_at
+  coalesce(c.due_at, (select min(s.due_at) from official_source s where s.published and s.kind = any ($3::text[]))) as due_at
 from now n
 left join claimed c on true

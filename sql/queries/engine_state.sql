@@ -8,8 +8,7 @@ select
   (select count(*)::int from incident i where i.closed_at is null and i.retracted_at is null) as incidents_open,
   a.waiting as alerts_waiting,
   greatest(0, extract(epoch from n.now - a.oldest))::float8 as alert_age_seconds,
-  f.readable as feeds_readable,
-  f.unreadable as feeds_unreadable
+  f.feeds
 from (select clock_timestamp() as now) n
 cross join (
   select coalesce((select e.ticked_at from engine_clock e), (select min(m.applied_at) from migration m)) as newest_at
@@ -20,15 +19,20 @@ cross join (
   where w.dispatched_at is null and w.dropped_at is null
 ) a
 cross join (
-  select
-    count(*) filter (where o.readable)::int as readable,
-    count(*) filter (where not o.readable)::int as unreadable
+  -- [{kind, api, readable}]
+  select coalesce(
+    jsonb_agg(
+      jsonb_build_object(
+        'kind', s.kind,
+        'api', s.api,
+        'readable', exists (
+          select from (select r.* from official_reading r where r.source_id = s.source_id order by r.from_at desc limit 1) r
+          where r.problem is null and r.until_at >= clock_timestamp() - api.feed_silent_after()
+        )
+      )
+    ),
+    '[]'
+  ) as feeds
   from official_source s
-  cross join lateral (
-    select exists (
-      select from (select r.* from official_reading r where r.source_id = s.source_id order by r.from_at desc limit 1) r
-      where r.problem is null and r.until_at >= clock_timestamp() - api.feed_silent_after()
-    ) as readable
-  ) o
   where s.published
 ) f

@@ -45,14 +45,16 @@ select
   o.impact as "officialImpact",
   o."postedAt" as "officialPostedAt",
   o.vanished as "officialVanished",
-  o."aheadUncorrelated"
+  o."aheadUncorrelated",
+  i."officialObserved"
 from api.clock k
 cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p
 -- read as a record at once: field by field, the text would be parsed again for each
 cross join lateral json_to_record(p.body) as i (
   id bigint, slug text, venue text, component text, kind text, label text, severity text, "peakSeverity" text, status text,
   "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, flapping boolean,
-  "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json
+  "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json,
+  "officialObserved" boolean
 )
 cross join lateral json_to_record(i.official) as o (
   id text, title text, url text, status text, impact text, "startedAt" text, "postedAt" text, "resolvedAt" text,

@@ -1,9 +1,9 @@
 -- Keep what a reading of a feed brought.
 --
 -- $1 source; $2 when it was read; $3 what went wrong, or null; $4 [{scope, listedFrom, notices: [{id, kind, title, url,
--- status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], what was understood; $5 as of when the feed
--- says it is, or null; $6 when it may be asked again; $7 after how long without a reading a run is broken, seconds; $8 how
--- many notices may be new within a day.
+-- status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}] or null}], what was understood, null where it was as before; $5 as of when the feed
+-- says it is, or null; $6 when it may be asked again; $7 how many notices may be new within a day, after the
+-- first reading.
 -- One row {problem, added, changed, left_feed, refused}: the problem is ours where only what was known before shows it.
 --
 -- Nothing is written of notices that stand there as before: that they were seen is what the run of readings says.
@@ -16,14 +16,21 @@ with lists as materialized (
 emptied as (
   select l.scope, count(*) as notices
   from lists l
-  join official_incident n on n.source_id = $1::smallint and n.scope = l.scope and n.left_at is null
+  join official_incident n on n.source_id = $1::integer and n.scope = l.scope and n.left_at is null
   where l.listed_from is not null and jsonb_array_length(l.notices) = 0
+    -- what stays so for a day is so
+    and not exists (
+      select from (
+        select r.* from official_reading r where r.source_id = $1::integer order by r.from_at desc limit 1
+      ) r
+      where r.problem is not null and r.from_at < $2::timestamptz - interval '1 day'
+    )
   group by l.scope
   having count(*) >= 3
 ),
 reading as materialized (
   select
-    $1::smallint as source_id,
+    $1::integer as source_id,
     $2::timestamptz as at,
     coalesce(
       left($3::text, 300),
@@ -33,11 +40,19 @@ reading as materialized (
     b.problem is null and b.until_at is not null as was_readable,
     b.from_at as run_from,
     -- the same outcome as before, and soon after it
-    coalesce(b.until_at >= $2::timestamptz - make_interval(secs => $7::int), false) as unbroken
+    coalesce(b.until_at >= $2::timestamptz - api.feed_silent_after(), false) as unbroken
   from (select) one
   left join (
-    select r.* from official_reading r where r.source_id = $1::smallint order by r.from_at desc limit 1
+    select r.*
+    from official_reading r
+    where r.source_id = $1::integer and r.from_at <= $2::timestamptz
+    order by r.from_at desc
+    limit 1
   ) b on true
+),
+-- by a clock that was ahead, and was put right since
+never_was as (
+  delete from official_reading r where r.source_id = $1::integer and r.from_at > $2::timestamptz
 ),
 given as materialized (
   select distinct on (l.scope, k.external_id)
@@ -54,8 +69,7 @@ given as materialized (
     coalesce(b.posted_at, n."postedAt", case when b.notice_id is null and r.was_readable and r.unbroken then r.at end) as posted_at,
     n."resolvedAt" as resolved_at,
     n.over,
-    coalesce((select array_agg(s.name order by s.place) from jsonb_array_elements_text(n.subjects) with ordinality s (name, place)), '{}')
-      as subjects,
+    api.texts(n.subjects) as subjects,
     n.raw,
     b.notice_id,
     b as before,
@@ -70,44 +84,66 @@ given as materialized (
   left join official_incident o
     on n.id is null and o.source_id = r.source_id and o.scope = l.scope and o.left_at is null
       and o.kind = n.kind and o.status = n.status
+  -- OKX gives no ids, so ours have the time at which it begins: one that is moved is the one that is there no more
+  left join lateral (
+    select m.external_id
+    from official_incident m
+    where r.problem is null and l.listed_from is null
+      and m.source_id = r.source_id and m.scope = l.scope and m.left_at is null and not m.over
+      and m.title = n.title and m.kind = n.kind and m.subjects = api.texts(n.subjects)
+      and not exists (select from jsonb_array_elements(l.notices) e where e ->> 'id' = m.external_id)
+      and not exists (
+        select from official_incident k where k.source_id = r.source_id and k.scope = l.scope and k.external_id = n.id
+      )
+    order by m.notice_id
+    limit 1
+  ) m on n.id is not null
   cross join lateral (
-    select coalesce(n.id, o.external_id, n.status || '@' || to_char(r.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as external_id
+    select coalesce(m.external_id, n.id, o.external_id, n.status || '@' || to_char(r.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as external_id
   ) k
   left join official_incident b on b.source_id = r.source_id and b.scope = l.scope and b.external_id = k.external_id
   order by l.scope, k.external_id, n."postedAt" desc nulls last
 ),
-judged as materialized (
-  select
-    g.*,
-    (
-      g.started_at > r.at + case g.kind when 'incident' then interval '10 minutes' else interval '400 days' end
-      or coalesce(g.posted_at > r.at + interval '10 minutes', false)
-      -- nothing that is asked for reaches back so far
-      or g.started_at < g.first_seen_at - interval '366 days'
-    ) as doubtful
-  from given g
-  cross join reading r
-),
--- a feed that invents notices must not fill the disk: the newest come first
+-- A feed that invents notices must not fill the disk: the newest come first. The first reading brings a whole history.
 room as (
-  select greatest(0, $8::int - count(*)) as left_today
-  from official_incident n
-  cross join reading r
-  where n.source_id = r.source_id and n.first_seen_at > r.at - interval '1 day'
+  select case
+    when f.first_at is null then 1000
+    else greatest(
+      0,
+      $7::int - (
+        select count(*)
+        from official_incident n
+        where n.source_id = r.source_id and n.first_seen_at > greatest(f.first_at, r.at - interval '1 day')
+      )
+    )
+  end as left_today
+  from reading r
+  cross join lateral (
+    select min(n.first_seen_at) as first_at from official_incident n where n.source_id = r.source_id
+  ) f
 ),
 newcomers as materialized (
   select j.*, row_number() over (order by j.posted_at desc nulls last, j.started_at desc) <= (select left_today from room) as admitted
-  from judged j
+  from given j
   where j.notice_id is null
+),
+verdict as materialized (
+  select
+    r.*,
+    coalesce(
+      r.problem,
+      (select format('more than %s new notices within a day', $7::int) from newcomers n where not n.admitted limit 1)
+    ) as final_problem
+  from reading r
 ),
 added as (
   insert into official_incident (
-    source_id, scope, external_id, kind, title, url, status, impact, started_at, posted_at, resolved_at, over, doubtful,
+    source_id, scope, external_id, kind, title, url, status, impact, started_at, posted_at, resolved_at, over,
     subjects, raw, first_seen_at, last_seen_at
   )
   select
     r.source_id, n.scope, n.external_id, n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at,
-    n.resolved_at, n.over, n.doubtful, n.subjects, n.raw, r.at, r.at
+    n.resolved_at, n.over, n.subjects, n.raw, r.at, r.at
   from newcomers n
   cross join reading r
   where n.admitted
@@ -118,23 +154,33 @@ changed as (
   update official_incident n
   set
     kind = j.kind, title = j.title, url = j.url, status = j.status, impact = j.impact, started_at = j.started_at,
-    posted_at = j.posted_at, resolved_at = j.resolved_at, over = j.over, doubtful = j.doubtful, subjects = j.subjects,
+    posted_at = j.posted_at, resolved_at = j.resolved_at, over = j.over, subjects = j.subjects,
     raw = j.raw, last_seen_at = r.at, left_at = null, vanished = false
-  from judged j
+  from given j
   cross join reading r
+  cross join lateral (
+    select
+      (j.kind, j.status, j.impact, j.title, j.started_at, j.resolved_at, j.subjects, false)
+        is distinct from
+        (
+          (j.before).kind, (j.before).status, (j.before).impact, (j.before).title, (j.before).started_at,
+          (j.before).resolved_at, (j.before).subjects, (j.before).vanished
+        )
+        -- one that changes with every reading for a day is no news any more
+        and (select count(*) from official_change c where c.notice_id = j.notice_id) < 1000
+        as tells
+  ) d
   where n.notice_id = j.notice_id
     and (
-      n.left_at is not null
-      or (n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at, n.resolved_at, n.over, n.subjects, n.raw)
+      d.tells
+      or n.left_at is not null
+      -- what tells nothing is written once an hour: a feed that is made anew at each reading would be written whole each time
+      or n.last_seen_at < r.at - interval '1 hour'
+      and (n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at, n.resolved_at, n.over, n.subjects, n.raw)
         is distinct from
         (j.kind, j.title, j.url, j.status, j.impact, j.started_at, j.posted_at, j.resolved_at, j.over, j.subjects, j.raw)
     )
-  returning
-    n.*,
-    (n.status, n.impact, n.title, n.started_at, n.resolved_at, n.vanished)
-      is distinct from
-      ((j.before).status, (j.before).impact, (j.before).title, (j.before).started_at, (j.before).resolved_at, (j.before).vanished)
-      as tells
+  returning n.*, d.tells
 ),
 -- What is in the feed no more. Only a reading that was understood whole can tell: what could not be read is not gone.
 absent as (
@@ -146,53 +192,49 @@ absent as (
     over = n.over or l.scope = 'now',
     resolved_at = case when l.scope = 'now' then r.at else n.resolved_at end,
     vanished = l.scope <> 'now' and coalesce(coalesce(n.posted_at, n.first_seen_at) >= l.listed_from, not n.over)
-  from reading r
+  from verdict r
   cross join lists l
-  where r.problem is null
+  where r.final_problem is null
+    -- without notices it is as it was
+    and l.notices is not null
     and n.source_id = r.source_id and n.scope = l.scope and n.left_at is null
     and not exists (select from given g where g.notice_id = n.notice_id)
   returning n.*, n.vanished or l.scope = 'now' as tells
 ),
 told as (
-  select a.notice_id, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.vanished from added a
+  select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.subjects, a.vanished
+  from added a
   union all
-  select c.notice_id, c.status, c.impact, c.title, c.started_at, c.resolved_at, c.vanished from changed c where c.tells
+  select c.notice_id, c.kind, c.status, c.impact, c.title, c.started_at, c.resolved_at, c.subjects, c.vanished
+  from changed c
+  where c.tells
   union all
-  select a.notice_id, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.vanished from absent a where a.tells
+  select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.subjects, a.vanished
+  from absent a
+  where a.tells
 ),
 noted as (
-  insert into official_change (notice_id, at, status, impact, title, started_at, resolved_at, vanished)
-  select t.notice_id, r.at, t.status, t.impact, t.title, t.started_at, t.resolved_at, t.vanished
+  insert into official_change (notice_id, at, kind, status, impact, title, started_at, resolved_at, subjects, vanished)
+  select t.notice_id, r.at, t.kind, t.status, t.impact, t.title, t.started_at, t.resolved_at, t.subjects, t.vanished
   from told t
   cross join reading r
-  -- one that changes with every reading for a day is no news
-  where (select count(*) from official_change c where c.notice_id = t.notice_id) < 1000
   on conflict (notice_id, at) do nothing
 ),
 outcome as materialized (
   select
-    r.*,
-    case when p.problem is null then least(r.at, coalesce(l.covers_from, r.at)) end as covers_from,
-    p.problem as final_problem
-  from reading r
-  cross join lateral (
-    select coalesce(
-      r.problem,
-      (
-        select format('more than %s new notices within a day', $8::int)
-        from newcomers n where not n.admitted limit 1
-      )
-    ) as problem
-  ) p
+    v.*,
+    case when v.final_problem is null then least(v.at, coalesce(l.covers_from, v.at)) end as covers_from
+  from verdict v
   left join lateral (
     -- of a list whose reach is not known, what is there now; maintenance acknowledges nothing, so it is not asked
-    select max(coalesce(l.listed_from, r.at)) as covers_from from lists l where l.scope <> 'maintenances'
+    select max(coalesce(l.listed_from, v.at)) as covers_from from lists l where l.scope <> 'maintenances'
   ) l on true
 ),
 run_goes_on as (
   update official_reading w
   set
-    until_at = greatest(w.until_at, o.at),
+    -- what is further ahead than readings can be apart comes from a clock that was wrong
+    until_at = case when w.until_at > o.at + interval '1 minute' then o.at else greatest(w.until_at, o.at) end,
     problem = o.final_problem,
     covers_from = least(w.covers_from, o.covers_from)
   from outcome o
@@ -209,7 +251,7 @@ run_begins as (
 ),
 asked as (
   update official_source s
-  set due_at = $6::timestamptz, feed_at = case when o.final_problem is null then coalesce($5::timestamptz, s.feed_at) else s.feed_at end
+  set due_at = $6::timestamptz, feed_at = case when o.final_problem is null then greatest(s.feed_at, $5::timestamptz) else s.feed_at end
   from outcome o
   where s.source_id = o.source_id
 )

@@ -8,7 +8,11 @@ with given_regions as (
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r
 ),
 given_venues as (
-  select v.*, e.ordinality::smallint as position
+  select
+    v.*,
+    e.ordinality::smallint as position,
+    api.like_any(v.about) as about_like,
+    api.like_any(v."notAbout") as not_about_like
   from jsonb_array_elements($1::jsonb -> 'venues') with ordinality e
   cross join jsonb_to_record(e.value) as v (
     venue text, name text, category text, symbol text, quote text, chain text,
@@ -21,6 +25,20 @@ given_sources as (
   from given_venues v
   where v."officialApi" is not null
   order by v."officialApi", v.position
+),
+-- at another address than before, and of the same kind
+moved_sources as (
+  select distinct on (m.to_api) m.*
+  from (
+    select distinct on (s.source_id) s.source_id, g.api as to_api, g.page
+    from given_sources g
+    join given_venues v on v."officialApi" = g.api
+    join venue w on w.venue = v.venue
+    join official_source s on s.source_id = w.source_id and s.kind = g.kind
+    where g.api not in (select o.api from official_source o) and s.api not in (select o.api from given_sources o)
+    order by s.source_id, v.position
+  ) m
+  order by m.to_api, m.source_id
 ),
 given_components as (
   select v.venue, c.*, e.ordinality::smallint as position
@@ -46,41 +64,95 @@ gone_components as (
     and not exists (select from given_components g where g.venue = v.venue and g.component = c.component)
 ),
 gone_sources as (
-  update official_source set published = false
-  where published and api not in (select api from given_sources)
+  update official_source s set published = false
+  where s.published
+    and s.api not in (select api from given_sources)
+    and s.source_id not in (select source_id from moved_sources)
 ),
+-- What is known is updated and what is new inserted, each by itself: `on conflict` would draw an id for every row at every start,
+-- and the small ones would run out.
 kept_sources as (
+  update official_source s set kind = g.kind, page = g.page, published = true
+  from given_sources g
+  where s.api = g.api
+  returning s.source_id, s.api
+),
+-- A feed that moves stays itself: what it said before belongs to its venues as ever. What is in the feed at its new address is known at
+-- the next reading; until then nothing is, and nothing has vanished.
+resettled_sources as (
+  update official_source s
+  set api = m.to_api, page = m.page, published = true, due_at = '-infinity', feed_at = null
+  from moved_sources m
+  where s.source_id = m.source_id
+  returning s.source_id, s.api
+),
+resettled_notices as (
+  update official_incident n set left_at = now()
+  from moved_sources m
+  where n.source_id = m.source_id and n.left_at is null
+),
+new_sources as (
   insert into official_source (api, kind, page)
-  select api, kind, page from given_sources
-  on conflict (api) do update set kind = excluded.kind, page = excluded.page, published = true
+  select g.api, g.kind, g.page
+  from given_sources g
+  where g.api not in (select s.api from official_source s) and g.api not in (select m.to_api from moved_sources m)
   returning source_id, api
 ),
+all_sources as (
+  select * from kept_sources union all select * from resettled_sources union all select * from new_sources
+),
 kept_regions as (
+  update region r set name = g.name, position = g.position, published = true
+  from given_regions g
+  where r.region = g.region
+),
+new_regions as (
   insert into region (region, name, position)
-  select region, name, position from given_regions
-  on conflict (region) do update set name = excluded.name, position = excluded.position, published = true
+  select g.region, g.name, g.position
+  from given_regions g
+  where g.region not in (select r.region from region r)
+  order by g.position
 ),
 kept_venues as (
+  update venue v
+  set
+    name = g.name, category = g.category, symbol = g.symbol, quote = g.quote, chain = g.chain,
+    official_kind = g."officialKind", official_page = g."officialPage", source_id = s.source_id,
+    official_about = g.about_like, official_not_about = g.not_about_like, position = g.position, published = true
+  from given_venues g
+  left join all_sources s on s.api = g."officialApi"
+  where v.venue = g.venue
+  returning v.venue_id, v.venue
+),
+new_venues as (
   insert into venue (
     venue, name, category, symbol, quote, chain, official_kind, official_page, source_id, official_about, official_not_about,
     position
   )
   select
-    v.venue, v.name, v.category, v.symbol, v.quote, v.chain, v."officialKind", v."officialPage", s.source_id, v.about,
-    v."notAbout", v.position
-  from given_venues v
-  left join kept_sources s on s.api = v."officialApi"
-  on conflict (venue) do update set
-    name = excluded.name, category = excluded.category, symbol = excluded.symbol, quote = excluded.quote,
-    chain = excluded.chain, official_kind = excluded.official_kind, official_page = excluded.official_page,
-    source_id = excluded.source_id, official_about = excluded.official_about, official_not_about = excluded.official_not_about,
-    position = excluded.position, published = true
+    g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.source_id, g.about_like,
+    g.not_about_like, g.position
+  from given_venues g
+  left join all_sources s on s.api = g."officialApi"
+  where g.venue not in (select v.venue from venue v)
+  order by g.position
   returning venue_id, venue
+),
+all_venues as (
+  select * from kept_venues union all select * from new_venues
+),
+kept_components as (
+  update component c
+  set
+    label = g.label, target = g.target, cadence_ms = g."cadenceMs", stall_after_ms = g."stallAfterMs", position = g.position,
+    published = true
+  from given_components g
+  join all_venues v using (venue)
+  where c.venue_id = v.venue_id and c.component = g.component
 )
 insert into component (venue_id, component, label, target, cadence_ms, stall_after_ms, position)
 select v.venue_id, g.component, g.label, g.target, g."cadenceMs", g."stallAfterMs", g.position
 from given_components g
-join kept_venues v using (venue)
-on conflict (venue_id, component) do update set
-  label = excluded.label, target = excluded.target, cadence_ms = excluded.cadence_ms,
-  stall_after_ms = excluded.stall_after_ms, position = excluded.position, published = true
+join all_venues v using (venue)
+where not exists (select from component c where c.venue_id = v.venue_id and c.component = g.component)
+order by v.venue_id, g.position

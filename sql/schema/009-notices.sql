@@ -1,8 +1,9 @@
 -- What venues say of themselves: their feeds, when those could be read, and every notice in them.
 
--- A feed, by its address. Several venues may share one.
+-- A feed. Several venues may share one.
 create table official_source (
-  source_id smallint generated always as identity primary key,
+  source_id integer generated always as identity primary key,
+  -- where it is now: one that moves stays the feed that it was
   api       text not null unique,
   kind      text not null,
   -- the page for people; what a feed says of its own address is compared with it
@@ -16,15 +17,16 @@ create table official_source (
 );
 
 alter table venue
-  add column source_id smallint references official_source,
-  -- of a feed that several services share, what is about this one: words in the title or in a component's name; null: all of it
+  add column source_id integer references official_source,
+  -- The words of the registry as patterns for `like`, in small letters. Of a feed that several services share, what is about this
+  -- one: in the title or in a component's name; null: all of it.
   add column official_about text[],
-  -- what is not about what we measure, by its words; null: nothing
+  -- what is not about anything that we measure; null: nothing
   add column official_not_about text[];
 
 -- When a feed could be read, and when not: a row for each unbroken run of readings that went alike.
 create table official_reading (
-  source_id   smallint not null references official_source,
+  source_id   integer not null references official_source,
   from_at     timestamptz not null,
   until_at    timestamptz not null,
   -- what went wrong, the newest of the run; null where it was read and understood whole
@@ -40,7 +42,7 @@ create table official_reading (
 -- A notice, as the feed had it last. What a venue takes down stays here.
 create table official_incident (
   notice_id    bigint generated always as identity primary key,
-  source_id    smallint not null references official_source,
+  source_id    integer not null references official_source,
   -- the list of the feed that it stands in
   scope        text not null,
   -- name that the venue gave it; where it gives none, what it says and since when we see it
@@ -58,8 +60,6 @@ create table official_incident (
   resolved_at  timestamptz,
   -- nothing more is to come
   over         boolean not null,
-  -- its times cannot be true, so it is nobody's pair
-  doubtful     boolean not null,
   -- names of the venue's own components
   subjects     text[] not null,
   -- the entry itself, JSON, cut at 65,536 characters
@@ -83,11 +83,13 @@ create index official_incident_listed on official_incident (source_id) where lef
 create table official_change (
   notice_id   bigint not null references official_incident,
   at          timestamptz not null,
+  kind        text not null,
   status      text not null,
   impact      text,
   title       text not null,
   started_at  timestamptz not null,
   resolved_at timestamptz,
+  subjects    text[] not null,
   vanished    boolean not null,
   primary key (notice_id, at)
 );

@@ -11,8 +11,24 @@ create function api.feed_silent_after() returns interval language sql immutable 
 -- A median of fewer leads than this says more about chance than about the venue.
 create function api.least_leads() returns integer language sql immutable parallel safe return 5;
 
+-- The words of the registry as patterns for `like`, in small letters; null where there are none.
+create function api.like_any(words text[]) returns text[]
+language sql immutable parallel safe
+return (
+  select array_agg('%' || replace(replace(replace(lower(w), '\', '\\'), '%', '\%'), '_', '\_') || '%')
+  from unnest(words) w
+);
+
+-- The texts of a JSON list, in their order.
+create function api.texts(list jsonb) returns text[]
+language sql immutable parallel safe
+return (
+  select coalesce(array_agg(t.text order by t.place), '{}') from jsonb_array_elements_text(list) with ordinality t (text, place)
+);
+
 -- Can the venue's feed be read? `readable` or `unreadable`, with what went wrong and since when; `none` where it has no feed that a
--- program can read. Judged here, so that it holds when core is dead. It never moves the venue's own state.
+-- program can read. Judged here, so that it holds when core is dead, and as of the instant that everything shows. It never moves the
+-- venue's own state.
 create view api.feed as
 select
   v.venue_id,
@@ -26,24 +42,31 @@ select
     when f.state = 'readable' or r.problem is not null then r.from_at
     else coalesce(r.until_at, s.added_at)
   end as since,
-  g.read_at
+  -- `least` takes no null for an answer
+  case when g.read_at is not null then least(g.read_at, k.generated_at) end as read_at
 from venue v
 cross join api.clock k
 left join official_source s using (source_id)
 left join lateral (
-  select w.* from official_reading w where w.source_id = v.source_id order by w.from_at desc limit 1
+  select w.*
+  from official_reading w
+  where w.source_id = v.source_id and w.from_at <= k.generated_at
+  order by w.from_at desc
+  limit 1
 ) r on true
 left join lateral (
   select w.until_at as read_at
   from official_reading w
-  where w.source_id = v.source_id and w.problem is null
+  where w.source_id = v.source_id and w.from_at <= k.generated_at and w.problem is null
   order by w.from_at desc
   limit 1
 ) g on true
 cross join lateral (
   select case
     when v.source_id is null then 'none'
-    when r.problem is null and r.until_at >= k.generated_at - api.feed_silent_after() then 'readable'
+    -- what lies ahead is no sign of life: some clock was wrong
+    when r.problem is null and r.until_at between k.generated_at - api.feed_silent_after() and now() + interval '1 minute'
+      then 'readable'
     else 'unreadable'
   end as state
 ) f
@@ -54,23 +77,25 @@ create function api.feed_body(f api.feed) returns json
 language sql stable
 return json_build_object('state', f.state, 'problem', f.problem, 'since', api.iso(f.since), 'readAt', api.iso(f.read_at));
 
--- Of which times do we know what a feed had to say? Of those over which it was read, and of what its history reached back to.
-create view api.feed_coverage as
-select r.source_id, range_agg(tstzrange(r.covers_from, r.until_at, '[]')) as seen
-from official_reading r
-where r.problem is null
-group by r.source_id;
+-- Of which times between two instants do we know what these feeds had to say? Of those over which they were read, with gaps that are no
+-- break, and of what their histories reached back to.
+create function api.feed_coverage(source_ids integer[], from_at timestamptz, to_at timestamptz)
+returns table (source_id integer, seen tstzmultirange)
+language sql stable
+begin atomic
+  select r.source_id, range_agg(tstzrange(r.covers_from, r.until_at + api.feed_silent_after(), '[]'))
+  from official_reading r
+  where r.source_id = any (source_ids)
+    and r.problem is null
+    and r.until_at >= from_at - api.feed_silent_after()
+    and r.covers_from <= to_at
+  group by r.source_id;
+end;
 
--- The words of the registry as patterns for `like`; none of no words.
-create function api.like_any(words text[]) returns text[]
-language sql immutable parallel safe
-return (
-  select coalesce(array_agg('%' || replace(replace(replace(lower(w), '\', '\\'), '%', '\%'), '_', '\_') || '%'), '{}')
-  from unnest(words) w
-);
-
--- The notices of each venue. `kind` is incident, maintenance, or other: what is not about anything that we measure (deposits,
--- listings), by the words of the registry. Only incidents can be pairs, and only those whose times can be true.
+-- The notices of each venue, of those that were read by the instant that everything shows. `kind` is incident, maintenance, or other:
+-- what is not about anything that we measure (deposits, listings). Where a notice names components they alone say so, each of them:
+-- a title that has a word of those may well speak of all that is down. Only incidents can be pairs, and only those whose times can
+-- be true. What is written here in place would be planned for each row as a function.
 create view api.notice as
 select
   v.venue_id,
@@ -80,10 +105,10 @@ select
   n.url,
   case
     when n.kind = 'maintenance' then 'maintenance'
-    when lower(n.title) like any (v.not_about) then 'other'
-    when cardinality(n.subjects) > 0
-      and not exists (select from unnest(n.subjects) s where not lower(s) like any (v.not_about)) then 'other'
-    else 'incident'
+    when v.official_not_about is null then 'incident'
+    when n.subjects = '{}' then case when lower(n.title) like any (v.official_not_about) then 'other' else 'incident' end
+    when exists (select from unnest(n.subjects) s where not lower(s) like any (v.official_not_about)) then 'incident'
+    else 'other'
   end as kind,
   n.status,
   n.impact,
@@ -91,28 +116,33 @@ select
   n.posted_at,
   n.resolved_at,
   n.over,
-  n.doubtful,
+  -- in the future when we saw it, or longer ago than anything that is asked for
+  (
+    n.started_at > n.first_seen_at + case n.kind when 'incident' then interval '10 minutes' else interval '400 days' end
+    or coalesce(n.posted_at > n.first_seen_at + interval '10 minutes', false)
+    or n.started_at < n.first_seen_at - interval '366 days'
+  ) as doubtful,
   n.first_seen_at,
-  case when n.left_at is null then greatest(n.last_seen_at, v.read_at) else n.last_seen_at end as last_seen_at,
+  least(case when n.left_at is null then greatest(n.last_seen_at, g.read_at) else n.last_seen_at end, k.generated_at) as last_seen_at,
   n.left_at,
   n.vanished
-from (
-  select
-    w.venue_id,
-    w.source_id,
-    w.official_about is null as about_all,
-    api.like_any(w.official_about) as about,
-    api.like_any(w.official_not_about) as not_about,
-    f.read_at
-  from venue w
-  join api.feed f using (venue_id)
-  -- once a venue, not once a notice
-  offset 0
-) v
-join official_incident n using (source_id)
-where v.about_all
-  or lower(n.title) like any (v.about)
-  or exists (select from unnest(n.subjects) s where lower(s) like any (v.about));
+from venue v
+cross join api.clock k
+left join lateral (
+  select w.until_at as read_at
+  from official_reading w
+  where w.source_id = v.source_id and w.problem is null
+  order by w.from_at desc
+  limit 1
+) g on true
+join official_incident n on n.source_id = v.source_id
+where n.first_seen_at <= k.generated_at
+  -- about this venue, where several share the feed
+  and (
+    v.official_about is null
+    or lower(n.title) like any (v.official_about)
+    or exists (select from unnest(n.subjects) s where lower(s) like any (v.official_about))
+  );
 
 -- Seconds by which we told of an incident before the venue published a notice: negative where the venue was first. From when each
 -- was told, not from when each says that it began. Null where the feed does not tell when, or the engine had been away and told late.
@@ -159,6 +189,24 @@ begin
       and n.started_at between started - api.paired_within() and started + api.paired_within()
     order by abs(extract(epoch from n.started_at - started)), n.started_at, n.notice_id
     limit 1
+  );
+end;
+$$;
+
+-- Do we know what the venue's feed had to say when an incident began? Null where it has none. No notice beside an incident means
+-- something only where this is true.
+create function api.was_observed(of_venue smallint, started timestamptz) returns boolean
+language plpgsql stable
+as $$
+begin
+  return (
+    select exists (
+      select from official_reading r
+      where r.source_id = v.source_id and r.problem is null
+        and r.covers_from <= started and r.until_at >= started - api.feed_silent_after()
+    )
+    from venue v
+    where v.venue_id = of_venue and v.source_id is not null
   );
 end;
 $$;

@@ -21,42 +21,52 @@ begin
 end;
 $$;
 
--- What is compared: our incidents and the venues' notices since an instant, a row for each pair and for each that has none.
+-- Our incidents and the venues' notices of a time, a row for each pair and for each that has none. `near` is whether the other side
+-- has anything within six hours at all: one notice may stand for eight incidents of one outage, and then seven are not ours alone,
+-- though only one is a pair. Everything may be a pair; `compared` is what counts:
 --
--- Only what began while the other side could be seen: an incident of which we know what the feed said then, and a notice that began
--- while we measured the venue, within a quarter of an hour. Otherwise our own blindness would count as the venue's silence, or the
--- feed's as its honesty. `near` is whether the other side has anything within six hours at all: one notice may stand for
--- eight incidents of one outage, and then seven are not ours alone, though only one is a pair.
-create function api.compared(from_at timestamptz, venue_ids smallint[])
+-- an incident of which we know what the feed had to say from six hours before it to six hours after, so that its time is over, and
+-- with a pair its notice; a notice without one when its six hours are over, too, and it began while we measured the venue, within a
+-- quarter of an hour. Otherwise our own blindness would count as the venue's silence, or the feed's as its honesty.
+create function api.compared(from_at timestamptz, to_at timestamptz, venue_ids smallint[])
 returns table (
-  venue_id      smallint,
-  incident_id   bigint,
-  notice_id     bigint,
-  near          boolean,
-  started_at    timestamptz,
-  ahead_seconds integer
+  venue_id          smallint,
+  incident_id       bigint,
+  notice_id         bigint,
+  near              boolean,
+  compared          boolean,
+  -- of the incident, of a notice alone its own
+  started_at        timestamptz,
+  notice_started_at timestamptz,
+  ahead_seconds     integer
 )
 language sql stable
 -- how many notices the words of the registry let through is no planner's guess: it says one, and would go through all for each
 set enable_nestloop = off
 begin atomic
-  with incidents as materialized (
+  with feeds as materialized (
+    select f.venue_id, f.source_id from api.feed f where f.venue_id = any (venue_ids) and f.tells_incidents
+  ),
+  known as materialized (
+    select g.*
+    from api.feed_coverage(
+      (select array_agg(f.source_id) from feeds f), from_at - api.paired_within(), to_at + api.paired_within()
+    ) g
+  ),
+  incidents as materialized (
     select
       row_number() over ()::int as no,
       c.venue_id,
       i.incident_id,
       i.started_at,
       i.opened_at,
-      date_bin(api.paired_within(), i.started_at, 'epoch') as quarter
+      date_bin(api.paired_within(), i.started_at, 'epoch') as quarter,
+      coalesce(k.seen @> tstzrange(i.started_at - api.paired_within(), i.started_at + api.paired_within(), '[]'), false) as compared
     from incident i
     join component c using (component_id)
-    join api.feed f using (venue_id)
-    join api.feed_coverage g using (source_id)
-    where i.retracted_at is null
-      and i.started_at >= from_at
-      and c.venue_id = any (venue_ids)
-      and f.tells_incidents
-      and g.seen @> i.started_at
+    join feeds f using (venue_id)
+    left join known k using (source_id)
+    where i.retracted_at is null and i.started_at >= from_at and i.started_at <= to_at
   ),
   notices as materialized (
     select
@@ -64,23 +74,27 @@ begin atomic
       n.venue_id,
       n.notice_id,
       n.started_at,
-      n.posted_at
+      n.posted_at,
+      n.started_at <= k.generated_at - api.paired_within()
+        and (
+          -- with fourteen minutes missing some minute of each half hour is there, of its own day's half alone too
+          d.measured_minutes >= 1426
+          or d.measured_minutes > 0
+          and (
+            select m.minute
+            from venue_minute m
+            where m.venue_id = n.venue_id
+              and m.minute between n.started_at - interval '15 minutes' and n.started_at + interval '15 minutes'
+            -- by the newest chunk that may have it, and no further
+            order by m.minute
+            limit 1
+          ) is not null
+        ) is true as compared
     from api.notice n
+    join feeds f using (venue_id)
+    cross join api.clock k
     left join venue_day d on d.venue_id = n.venue_id and d.day = time_bucket('1 day', n.started_at)
-    where n.venue_id = any (venue_ids)
-      and n.kind = 'incident'
-      and not n.doubtful
-      and n.started_at >= from_at
-      and (
-        d.measured_minutes >= 1440
-        -- only of days with gaps it is asked by the minute
-        or d.measured_minutes > 0
-        and exists (
-          select from venue_minute m
-          where m.venue_id = n.venue_id
-            and m.minute between n.started_at - interval '15 minutes' and n.started_at + interval '15 minutes'
-        )
-      )
+    where n.kind = 'incident' and not n.doubtful and n.started_at >= from_at and n.started_at <= to_at
   ),
   -- By quarters of the day, each notice in its own and in both beside it: each with each, the ninety days of a venue would be a
   -- hundred thousand comparisons.
@@ -91,12 +105,11 @@ begin atomic
   ),
   candidates as materialized (
     select
-      i.venue_id,
       i.no as ours,
       n.no as theirs,
-      i.incident_id,
       i.opened_at,
       n.notice_id,
+      n.started_at,
       n.posted_at,
       row_number() over (order by abs(extract(epoch from i.started_at - n.started_at)), i.started_at, i.incident_id, n.started_at, n.notice_id)
         as place
@@ -120,12 +133,14 @@ begin atomic
     i.incident_id,
     p.notice_id,
     i.no in (select c.ours from candidates c),
+    i.compared,
     i.started_at,
+    p.started_at,
     case when p.posted_at is not null then api.ahead_seconds(i.incident_id, p.opened_at, p.posted_at) end
   from incidents i
   left join pairs p on p.ours = i.no
   union all
-  select n.venue_id, null, n.notice_id, n.no in (select c.theirs from candidates c), n.started_at, null
+  select n.venue_id, null, n.notice_id, n.no in (select c.theirs from candidates c), n.compared, n.started_at, n.started_at, null
   from notices n
   where n.no not in (select p.theirs from pairs p);
 end;
@@ -136,7 +151,7 @@ create type api.detection_counts as (
   measured_days           integer,
   observed                boolean,
   venues_compared         integer,
-  venues_unread           integer,
+  venues_unseen           integer,
   venues_only_maintenance integer,
   venues_without_feed     integer,
   ours                    integer,
@@ -162,7 +177,7 @@ return json_build_object(
   'measuredDays', c.measured_days,
   'observed', c.observed,
   'venuesCompared', c.venues_compared,
-  'venuesUnread', c.venues_unread,
+  'venuesUnseen', c.venues_unseen,
   'venuesOnlyMaintenance', c.venues_only_maintenance,
   'venuesWithoutFeed', c.venues_without_feed,
   'ours', c.ours,
@@ -195,8 +210,9 @@ begin atomic
   compared as materialized (
     select c.*
     from bounds b
-    cross join lateral api.compared(b.from_at - interval '1 day', venue_ids) c
-    where c.started_at >= b.from_at
+    cross join api.clock k
+    cross join lateral api.compared(b.from_at - interval '1 day', k.generated_at, venue_ids) c
+    where c.compared and c.started_at >= b.from_at
   ),
   counts as (
     select
@@ -225,6 +241,14 @@ begin atomic
     where n.venue_id = any (venue_ids) and n.started_at >= b.from_at and n.started_at <= k.generated_at
     group by grouping sets ((n.venue_id), ())
   ),
+  known as materialized (
+    select g.*
+    from bounds b
+    cross join api.clock k
+    cross join lateral api.feed_coverage(
+      (select array_agg(v.source_id) from venue v where v.venue_id = any (venue_ids)), b.from_at, k.generated_at
+    ) g
+  ),
   feeds as materialized (
     select
       f.venue_id,
@@ -234,7 +258,7 @@ begin atomic
       m.days
     from api.feed f
     cross join bounds b
-    left join api.feed_coverage g using (source_id)
+    left join known g using (source_id)
     cross join lateral (
       select array_agg(d.day) as days
       from venue_day d
@@ -251,7 +275,7 @@ begin atomic
       bool_or(f.observed) as observed,
       count(*) filter (where f.state = 'none') as without_feed,
       count(*) filter (where f.state <> 'none' and not f.tells_incidents) as only_maintenance,
-      count(*) filter (where f.tells_incidents and f.state <> 'none' and f.days is null) as unread,
+      count(*) filter (where f.tells_incidents and f.state <> 'none' and f.days is null) as unseen,
       count(*) filter (where f.tells_incidents and f.state <> 'none' and f.days is not null) as compared
     from feeds f
     group by grouping sets ((f.venue_id), ())
@@ -269,7 +293,7 @@ begin atomic
       coalesce(d.days, 0),
       coalesce(o.observed, false),
       o.compared,
-      o.unread,
+      o.unseen,
       o.only_maintenance,
       o.without_feed,
       coalesce(i.incidents, 0),
@@ -294,70 +318,91 @@ begin atomic
   left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from o.venue_id;
 end;
 
--- The Detection object of one incident alone: itself, and the notices that began near it. Its lead is that of its own pair.
+-- The Detection object of one incident: how it counts, and the notices that began near it. Its lead is that of its own pair.
 create function api.incident_detection(of_incident bigint) returns json
 language sql stable
 begin atomic
-  select api.detection_body(row(
-    90,
-    case when s.compared then 1 else 0 end,
-    s.observed,
-    case when s.compared then 1 else 0 end,
-    case when s.state <> 'none' and s.tells_incidents and not s.compared then 1 else 0 end,
-    case when s.state <> 'none' and not s.tells_incidents then 1 else 0 end,
-    case when s.state = 'none' then 1 else 0 end,
-    1,
-    1,
-    n.incidents,
-    n.incidents,
-    least(n.incidents, 1),
-    0,
-    1 - least(n.incidents, 1),
-    greatest(n.incidents - 1, 0),
-    0,
-    n.maintenances,
-    n.others,
-    case when n.lead is not null then 1 else 0 end,
-    case when s.compared then n.lead end
-  )::api.detection_counts)
-  from api.incident i
-  cross join lateral (
+  with this as materialized (
+    select i.incident_id, i.venue_id, i.started_at from api.incident i where i.incident_id = of_incident
+  ),
+  around as materialized (
+    select c.*
+    from this i
+    cross join lateral api.compared(i.started_at - interval '1 day', i.started_at + interval '1 day', array[i.venue_id]) c
+  ),
+  -- no row of it where its venue's feed tells of no incidents
+  own as (
+    select
+      coalesce(c.compared, false) as compared,
+      coalesce(c.compared and c.notice_id is not null, false) as paired,
+      coalesce(c.near, false) as near,
+      c.notice_id,
+      c.ahead_seconds
+    from this i
+    left join around c on c.incident_id = i.incident_id
+  ),
+  near as (
+    select count(*)::int as notices
+    from around a
+    cross join this i
+    cross join own o
+    where a.notice_id is not null
+      and a.notice_id is distinct from o.notice_id
+      and a.notice_started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
+  ),
+  kinds as (
+    select
+      count(*) filter (where n.kind = 'incident') as incidents,
+      count(*) filter (where n.kind = 'maintenance') as maintenances,
+      count(*) filter (where n.kind = 'other') as others
+    from this i
+    join api.notice n on n.venue_id = i.venue_id
+    where n.started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
+  ),
+  feed as (
     select
       f.state,
       f.tells_incidents,
-      coalesce(g.seen && tstzrange(i.started_at - api.paired_within(), i.started_at + api.paired_within()), false) as observed,
-      coalesce(f.tells_incidents and g.seen @> i.started_at, false) as compared
-    from api.feed f
-    left join api.feed_coverage g using (source_id)
-    where f.venue_id = i.venue_id
-  ) s
-  cross join lateral (
-    select
-      count(*) filter (where n.kind = 'incident' and not n.doubtful) as incidents,
-      count(*) filter (where n.kind = 'maintenance') as maintenances,
-      count(*) filter (where n.kind = 'other') as others,
-      (
-        array_agg(
-          api.ahead_seconds(i.incident_id, i.opened_at, n.posted_at)
-          order by abs(extract(epoch from n.started_at - i.started_at)), n.started_at, n.notice_id
-        ) filter (where n.kind = 'incident' and not n.doubtful)
-      )[1] as lead
-    from api.notice n
-    where n.venue_id = i.venue_id
-      and n.started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
-  ) n
-  where i.incident_id = of_incident;
+      exists (
+        select from api.feed_coverage(array[f.source_id], i.started_at - api.paired_within(), i.started_at + api.paired_within())
+      ) as observed
+    from this i
+    join api.feed f using (venue_id)
+  )
+  select api.detection_body(row(
+    1,
+    o.compared::int,
+    f.observed,
+    o.compared::int,
+    (f.state <> 'none' and f.tells_incidents and not o.compared)::int,
+    (f.state <> 'none' and not f.tells_incidents)::int,
+    (f.state = 'none')::int,
+    1,
+    o.compared::int,
+    k.incidents,
+    o.paired::int + n.notices,
+    o.paired::int,
+    (not o.paired and o.near)::int,
+    (not o.near)::int,
+    n.notices,
+    0,
+    k.maintenances,
+    k.others,
+    (o.ahead_seconds is not null)::int,
+    case when o.compared then o.ahead_seconds end
+  )::api.detection_counts)
+  from feed f, own o, near n, kinds k;
 end;
 
--- The object `official` of a page: where the venue speaks, whether its feed can be read now and could be between two instants, and the
--- notices that began between them, maintenance and all: the 50 newest.
+-- The object `official` of a page: where the venue speaks, whether we know what it said between two instants, and its notices that
+-- began between them: the 50 newest, of those about what we measure and with times that can be true first.
 create function api.official(of_venue smallint, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
   select json_build_object(
     'source', v.official_kind,
     'page', v.official_page,
-    'observed', coalesce(g.seen && tstzrange(from_at, to_at, '[]'), false),
+    'observed', exists (select from api.feed_coverage(array[v.source_id], from_at, to_at)),
     'feed', api.feed_body(f),
     'incidents', (
       select coalesce(json_agg(t.body order by t.started_at desc, t.notice_id desc), '[]')
@@ -365,13 +410,12 @@ begin atomic
         select n.notice_id, n.started_at, api.notice_body(n, null) as body
         from api.notice n
         where n.venue_id = of_venue and n.started_at between from_at and to_at
-        order by n.started_at desc, n.notice_id desc
+        order by n.doubtful or n.kind = 'other', n.started_at desc, n.notice_id desc
         limit 50
       ) t
     )
   )
   from venue v
   join api.feed f using (venue_id)
-  left join api.feed_coverage g on g.source_id = f.source_id
   where v.venue_id = of_venue;
 end;

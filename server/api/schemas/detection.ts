@@ -28,27 +28,27 @@ function ofCompared(
 export const detection = named(
   "Detection",
   object(
-    "How our incidents compare with the venues' own notices: oursCompared = paired + oursNear + oursOnly, and theirsCompared = paired + theirsNear + theirsOnly. Compared is only what began while the other side could be seen: of ours what began while the feed's word was known, of theirs what began while we measured the venue. Maintenance acknowledges nothing, and is not compared.",
+    "How our incidents compare with the venues' own notices: oursCompared = paired + oursNear + oursOnly, and theirsCompared = paired + theirsNear + theirsOnly. Counted is only what the other side could see, and only once its six hours are over: before, nobody is late. Maintenance acknowledges nothing, and is not compared. By chance alone things pair, too.",
     {
       days: integer(
-        "Length of the window in UTC days, today included. An incident's page has no window: it says 90 there, whenever the incident was.",
+        "Length of the window in UTC days, today included. 1 on an incident's page, where the six hours before and after it are looked at.",
         90,
         1,
       ),
       measuredDays: integer(
-        "Days of the window on which we measured the venue and know what its feed had to say, at some time at least. Of the fleet, days on which that holds of any venue; on an incident's page 1 or 0.",
+        "Days of the window on which we measured the venue and know what its feed had to say, at some time at least. Of the fleet, days on which that holds of any venue; on an incident's page 1 where it is compared, else 0.",
         88,
       ),
       observed: flag(
-        "Whether the venue's feed could be read for any of the window.",
+        "Whether we know what the venue's feed had to say for any of the window.",
         true,
       ),
       venuesCompared: integer(
         "Venues that are in the counts below; 1 or 0 on the row of one venue. The four counts of venues add up to all.",
         1,
       ),
-      venuesUnread: integer(
-        "Venues that are not, because their feed could not be read on any day on which we measured them.",
+      venuesUnseen: integer(
+        "Venues that are not, because there is no day on which we measured them and know what their feed had to say; on an incident's page, because its six hours are not over or we do not know what the feed said in them.",
         0,
       ),
       venuesOnlyMaintenance: integer(
@@ -63,12 +63,18 @@ export const detection = named(
         "All incidents of ours that started in the window, compared or not.",
         9,
       ),
-      oursCompared: ofCompared("Those of them that are compared.", 8),
+      oursCompared: ofCompared(
+        "Those of them of which we know what the feed had to say from six hours before to six hours after.",
+        8,
+      ),
       theirs: ofCompared(
-        "Notices of kind incident that began in the window, compared or not. A notice that two venues share counts for each.",
+        "All notices of kind incident that began in the window, compared or not. One that two venues share counts for each.",
         7,
       ),
-      theirsCompared: ofCompared("Those of them that are compared.", 6),
+      theirsCompared: ofCompared(
+        "Notices that are compared: each that is the pair of an incident in oursCompared, and those without a pair that began more than six hours ago, in the window, within a quarter of an hour of a minute that we measured.",
+        7,
+      ),
       paired: ofCompared(
         "Pairs: one of ours and one of theirs that began within 6 hours of each other, the nearest first, each in one pair at the most. Nothing tests that they are about the same fault.",
         4,
@@ -82,10 +88,10 @@ export const detection = named(
         "Notices that have one of ours within 6 hours which is the pair of another.",
         1,
       ),
-      theirsOnly: ofCompared("Notices without any of ours within 6 hours.", 1),
+      theirsOnly: ofCompared("Notices without any of ours within 6 hours.", 2),
       maintenances: orNull(
         integer(
-          "Maintenance that the venue announced for the window; it is compared with nothing. Null where observed is false.",
+          "Maintenance of the venue's that began in the window; it is compared with nothing. Null where observed is false.",
           3,
         ),
       ),

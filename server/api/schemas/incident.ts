@@ -114,8 +114,14 @@ const incidentObject = object("An incident, the same object everywhere.", {
   official: {
     ...orNull(officialIncident),
     description:
-      "The notice of the same venue, of kind incident, that began nearest to it and within 6 hours, either way; null where there is none. It may stand beside several incidents.",
+      "The notice of the same venue, of kind incident, that began nearest to it and within 6 hours, either way; null where there is none, of which officialObserved says whether we would know. It may stand beside several incidents. Venues write and change notices afterwards, so it may change after the incident closed.",
   },
+  officialObserved: orNull(
+    flag(
+      "Whether we know what the venue's own feed had to say when it began; null where the venue has none.",
+      true,
+    ),
+  ),
 });
 export const incident = named("Incident", incidentObject);
 

@@ -145,7 +145,7 @@ export function official(window: string) {
     feed,
     incidents: {
       ...list(
-        `Its notices that began in ${window}, maintenance and all; the 50 newest, newest first.`,
+        `Its notices that began in ${window}, maintenance and all; the 50 newest, newest first, of which those about what we measure and with times that can be true go before others.`,
         officialIncident,
       ),
       maxItems: 50,

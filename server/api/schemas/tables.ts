@@ -117,6 +117,7 @@ export const incidentsTable: Table = {
     officialPostedAt: ofNotice("postedAt"),
     officialVanished: ofNotice("vanished"),
     aheadUncorrelated: ofNotice("aheadUncorrelated"),
+    ...propertiesOf(incident, ["officialObserved"]),
   },
 };
 
