@@ -41,18 +41,36 @@ async function feedsOfAll(pool: Pool): Promise<void> {
   `);
 }
 
-/** Written to where a refresh puts it: the minutes themselves would be two million. */
+/**
+ * Written to where a refresh puts it. Of whole days the day says enough, so only those with a gap have their minutes: one in ten, in which
+ * four hours are missing. Now and then a minute is missing, as in reality.
+ */
 async function measuredAllDays(pool: Pool): Promise<void> {
-  const [days] = await pool.query<{ schema: string; name: string }>(sql`
-    select materialization_hypertable_schema as schema, materialization_hypertable_name as name
-    from timescaledb_information.continuous_aggregates where view_name = 'venue_day'
+  const [days, minutes] = await Promise.all(
+    ["venue_day", "venue_minute"].map((view) => materialized(pool, view)),
+  );
+  await pool.query(sql`
+    insert into ${days!} (day, venue_id, measured_minutes, down_minutes, degraded_minutes)
+    select t.day, v.venue_id, case when n % 10 = 0 then 1200 else 1440 - n % 2 end, 3, 5
+    from venue v
+    cross join generate_series(date_trunc('day', now()) - interval '91 days', now(), '1 day') with ordinality as t (day, n)
   `);
   await pool.query(sql`
-    insert into ${sql.ident(days!.schema, days!.name)} (day, venue_id, measured_minutes, down_minutes, degraded_minutes)
-    select t.day, v.venue_id, 1440, 3, 5
+    insert into ${minutes!} (minute, venue_id, components, components_down, components_bad, down, bad)
+    select m.minute, v.venue_id, 8, 0, 0, false, false
     from venue v
-    cross join generate_series(date_trunc('day', now()) - interval '91 days', now(), '1 day') as t (day)
+    cross join generate_series(date_trunc('day', now()) - interval '91 days', now(), '1 day') with ordinality as t (day, n)
+    cross join generate_series(t.day + interval '4 hours', t.day + interval '23 hours 59 minutes', '1 minute') as m (minute)
+    where n % 10 = 0
   `);
+}
+
+async function materialized(pool: Pool, view: string) {
+  const [row] = await pool.query<{ schema: string; name: string }>(sql`
+    select materialization_hypertable_schema as schema, materialization_hypertable_name as name
+    from timescaledb_information.continuous_aggregates where view_name = ${view}
+  `);
+  return sql.ident(row!.schema, row!.name);
 }
 
 /** Spread over the venues and the days, in bursts: an outage befalls several components, and a notice seldom comes alone. */
@@ -66,7 +84,7 @@ async function manyOfBoth(pool: Pool): Promise<void> {
       v.venue || '-' || n || '-' || c.no, c.component_id, 'outage', 'outage', at, at + interval '20 s', at + interval '20 s',
       at + interval '9 minutes', '{}'
     from (
-      select n, n % 15 + 1 as venue_no, date_trunc('milliseconds', now() - random() * interval '89 days') as began
+      select n, n % 15 + 1 as venue_no, date_trunc('milliseconds', now() - interval '12 hours' - random() * interval '88 days') as began
       from generate_series(0, ${incidents}::int / 4 - 1) n
     ) outage
     join venue v on v.position = outage.venue_no
@@ -78,14 +96,14 @@ async function manyOfBoth(pool: Pool): Promise<void> {
   `);
   await pool.query(sql`
     insert into official_incident (
-      source_id, scope, external_id, kind, title, status, started_at, posted_at, over, doubtful, subjects, raw,
+      source_id, scope, external_id, kind, title, status, started_at, posted_at, over, subjects, raw,
       first_seen_at, last_seen_at
     )
     select
-      v.source_id, 'incidents', 'n' || n, 'incident', 'Elevated error rates of the REST API', 'resolved', at, at, true, false,
+      v.source_id, 'incidents', 'n' || n, 'incident', 'Elevated error rates of the REST API', 'resolved', at, at, true,
       array['REST API', 'WebSocket'], repeat('x', 3000), at, at
     from (
-      select n, n % 15 + 1 as venue_no, date_trunc('milliseconds', now() - random() * interval '89 days') as at
+      select n, n % 15 + 1 as venue_no, date_trunc('milliseconds', now() - interval '12 hours' - random() * interval '88 days') as at
       from generate_series(0, ${notices}::int - 1) n
     ) posted
     join venue v on v.position = posted.venue_no
@@ -119,7 +137,8 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
   };
   const { fleet } = (await ask("/v1/detection?days=90")) as Compared;
   const expected = `${incidents} of ours and ${notices} of theirs`;
-  if (fleet.oursCompared !== incidents || fleet.theirsCompared !== notices)
+  // some notices fell into the hours that nobody measured
+  if (fleet.oursCompared !== incidents || fleet.theirsCompared < 0.97 * notices)
     throw new Error(
       `expected ${expected}, got ${fleet.oursCompared} and ${fleet.theirsCompared}`,
     );

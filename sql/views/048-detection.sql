@@ -38,6 +38,10 @@ returns table (
   -- of the incident, of a notice alone its own
   started_at        timestamptz,
   notice_started_at timestamptz,
+  -- incident, maintenance or other; null where there is no notice
+  kind              text,
+  -- false of what can be nobody's pair: another kind, times that cannot be true, a feed that tells of no incidents
+  pairable          boolean,
   ahead_seconds     integer
 )
 language sql stable
@@ -45,7 +49,7 @@ language sql stable
 set enable_nestloop = off
 begin atomic
   with feeds as materialized (
-    select f.venue_id, f.source_id from api.feed f where f.venue_id = any (venue_ids) and f.tells_incidents
+    select f.venue_id, f.source_id, f.tells_incidents from api.feed f where f.venue_id = any (venue_ids) and f.source_id is not null
   ),
   known as materialized (
     select g.*
@@ -66,7 +70,7 @@ begin atomic
     join component c using (component_id)
     join feeds f using (venue_id)
     left join known k using (source_id)
-    where i.retracted_at is null and i.started_at >= from_at and i.started_at <= to_at
+    where f.tells_incidents and i.retracted_at is null and i.started_at >= from_at and i.started_at <= to_at
   ),
   notices as materialized (
     select
@@ -75,7 +79,10 @@ begin atomic
       n.notice_id,
       n.started_at,
       n.posted_at,
-      n.started_at <= k.generated_at - api.paired_within()
+      n.kind,
+      p.pairable,
+      p.pairable
+        and n.started_at <= k.generated_at - api.paired_within()
         and (
           -- with fourteen minutes missing some minute of each half hour is there, of its own day's half alone too
           d.measured_minutes >= 1426
@@ -93,8 +100,9 @@ begin atomic
     from api.notice n
     join feeds f using (venue_id)
     cross join api.clock k
+    cross join lateral (select f.tells_incidents and n.kind = 'incident' and not n.doubtful as pairable) p
     left join venue_day d on d.venue_id = n.venue_id and d.day = time_bucket('1 day', n.started_at)
-    where n.kind = 'incident' and not n.doubtful and n.started_at >= from_at and n.started_at <= to_at
+    where n.started_at >= from_at and n.started_at <= to_at
   ),
   -- By quarters of the day, each notice in its own and in both beside it: each with each, the ninety days of a venue would be a
   -- hundred thousand comparisons.
@@ -102,6 +110,7 @@ begin atomic
     select n.*, date_bin(api.paired_within(), n.started_at, 'epoch') + neighbour * api.paired_within() as quarter
     from notices n
     cross join generate_series(-1, 1) neighbour
+    where n.pairable
   ),
   candidates as materialized (
     select
@@ -127,6 +136,9 @@ begin atomic
     ) with ordinality p (picked, place)
     join candidates c using (place)
     where p.picked
+  ),
+  told_late as (
+    select e.incident_id from alert_event e where e.kind = 'opened' and e.late
   )
   select
     i.venue_id,
@@ -136,11 +148,15 @@ begin atomic
     i.compared,
     i.started_at,
     p.started_at,
-    case when p.posted_at is not null then api.ahead_seconds(i.incident_id, p.opened_at, p.posted_at) end
+    case when p.theirs is not null then 'incident' end,
+    p.theirs is not null,
+    -- as api.ahead_seconds, which would ask for each
+    case when i.incident_id not in (select l.incident_id from told_late l)
+      then round(extract(epoch from p.posted_at - p.opened_at))::int end
   from incidents i
   left join pairs p on p.ours = i.no
   union all
-  select n.venue_id, null, n.notice_id, n.no in (select c.theirs from candidates c), n.compared, n.started_at, n.started_at, null
+  select n.venue_id, null, n.notice_id, n.no in (select c.theirs from candidates c), n.compared, n.started_at, n.started_at, n.kind, n.pairable, null
   from notices n
   where n.no not in (select p.theirs from pairs p);
 end;
@@ -212,7 +228,6 @@ begin atomic
     from bounds b
     cross join api.clock k
     cross join lateral api.compared(b.from_at - interval '1 day', k.generated_at, venue_ids) c
-    where c.compared and c.started_at >= b.from_at
   ),
   counts as (
     select
@@ -227,19 +242,20 @@ begin atomic
       count(c.ahead_seconds) as leads,
       round(percentile_cont(0.5) within group (order by c.ahead_seconds))::int as median_lead
     from compared c
+    cross join bounds b
+    where c.compared and c.started_at >= b.from_at
     group by grouping sets ((c.venue_id), ())
   ),
   notices as (
     select
-      n.venue_id,
-      count(*) filter (where n.kind = 'incident') as incidents,
-      count(*) filter (where n.kind = 'maintenance') as maintenances,
-      count(*) filter (where n.kind = 'other') as others
-    from api.notice n
+      c.venue_id,
+      count(*) filter (where c.kind = 'incident') as incidents,
+      count(*) filter (where c.kind = 'maintenance') as maintenances,
+      count(*) filter (where c.kind = 'other') as others
+    from compared c
     cross join bounds b
-    cross join api.clock k
-    where n.venue_id = any (venue_ids) and n.started_at >= b.from_at and n.started_at <= k.generated_at
-    group by grouping sets ((n.venue_id), ())
+    where c.notice_started_at >= b.from_at
+    group by grouping sets ((c.venue_id), ())
   ),
   known as materialized (
     select g.*
@@ -346,18 +362,18 @@ begin atomic
     from around a
     cross join this i
     cross join own o
-    where a.notice_id is not null
+    where a.pairable
       and a.notice_id is distinct from o.notice_id
       and a.notice_started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
   ),
   kinds as (
     select
-      count(*) filter (where n.kind = 'incident') as incidents,
-      count(*) filter (where n.kind = 'maintenance') as maintenances,
-      count(*) filter (where n.kind = 'other') as others
-    from this i
-    join api.notice n on n.venue_id = i.venue_id
-    where n.started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
+      count(*) filter (where a.kind = 'incident') as incidents,
+      count(*) filter (where a.kind = 'maintenance') as maintenances,
+      count(*) filter (where a.kind = 'other') as others
+    from around a
+    cross join this i
+    where a.notice_started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
   ),
   feed as (
     select
