@@ -207,11 +207,12 @@ void t.test("a notice, from its first day to its last", async (t) => {
       },
       {
         ...{ status: "cancelonly", over: true, started_at: at(38) },
-        ...{ posted_at: at(38), resolved_at: at(37) },
+        // after the reading before, which had it not
+        ...{ posted_at: at(39), resolved_at: at(37) },
       },
       {
         ...{ status: "close", title: "upgrade", over: false, left_at: null },
-        ...{ started_at: at(36), posted_at: at(36), resolved_at: null },
+        ...{ started_at: at(36), posted_at: at(37), resolved_at: null },
       },
     ]);
     t.equal(new Set(rows.map((row) => row.external_id)).size, 3);
@@ -438,7 +439,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
         await said(pool, "okx", at(10), list(one));
         return (await noticesOf(pool, "okx"))[0]!.posted_at;
       };
-      t.strictSame(await firstSeen([11, null]), at(10));
+      t.strictSame(await firstSeen([11, null]), at(11), "after that");
       t.strictSame(await firstSeen(), null, "never read before");
       t.strictSame(await firstSeen([12, null], [11, "answered 503"]), null);
       t.strictSame(await firstSeen([30, null]), null, "read long before");

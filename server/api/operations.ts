@@ -155,7 +155,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "history",
       summary: "Our incidents against the venues' own notices",
       description:
-        "No notices are read yet: `observed` is false, and what would need them is null.",
+        "Which venues are compared, and on how many days, is part of it; /comparing says how each number is made, with SQL that recomputes it.",
       parameters: detectionParameters,
       answers: { [json]: detectionResponse },
       ...perTick,

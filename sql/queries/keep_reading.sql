@@ -65,8 +65,10 @@ given as materialized (
     n.impact,
     -- a feed that names no time goes by when we saw it, and so does one that names no notice
     coalesce(n."startedAt", b.started_at, r.at) as started_at,
-    -- what was told first holds: dates are moved in hindsight
-    coalesce(b.posted_at, n."postedAt", case when b.notice_id is null and r.was_readable and r.unbroken then r.at end) as posted_at,
+    -- What was told first holds: dates are moved in hindsight. Where the feed does not tell, it was after the reading that had it not: to
+    -- take this one would make us look early by as long as readings are apart.
+    coalesce(b.posted_at, n."postedAt", case when b.notice_id is null and r.was_readable and r.unbroken then r.before_at end)
+      as posted_at,
     n."resolvedAt" as resolved_at,
     n.over,
     api.texts(n.subjects) as subjects,

@@ -55,17 +55,17 @@ create table official_incident (
   impact       text,
   -- by the venue's clock; where it does not say, when we saw it first
   started_at   timestamptz not null,
-  -- when it was published; where the feed does not tell, the reading that had it first, if the one before it had it not; else null
+  -- when it was published; where the feed does not tell, the newest reading that had it not yet; null where none was just before
   posted_at    timestamptz,
   resolved_at  timestamptz,
   -- nothing more is to come
   over         boolean not null,
   -- names of the venue's own components
   subjects     text[] not null,
-  -- the entry itself, JSON, cut at 65,536 characters
+  -- the entry itself, JSON, cut after 16,384 characters
   raw          text not null,
   first_seen_at timestamptz not null,
-  -- while it is in the feed, the reading that last wrote this row; view api.official_notice has the newest
+  -- while it is in the feed, the reading that last wrote this row; view api.notice has the newest
   last_seen_at timestamptz not null,
   -- the first reading that had it no more; null while it is in the feed
   left_at      timestamptz,
@@ -79,7 +79,8 @@ create index official_incident_started on official_incident (source_id, started_
 create index official_incident_seen on official_incident (source_id, first_seen_at);
 create index official_incident_listed on official_incident (source_id) where left_at is null;
 
--- How it came to that: a row when a notice was seen first, and one for each reading that showed it otherwise.
+-- How it came to that: a row when a notice was seen first, and one for each reading that showed it otherwise, at that reading. What
+-- changed and changed again between two readings is in `raw` alone.
 create table official_change (
   notice_id   bigint not null references official_incident,
   at          timestamptz not null,

@@ -75,7 +75,13 @@ where v.published;
 -- The Feed object.
 create function api.feed_body(f api.feed) returns json
 language sql stable
-return json_build_object('state', f.state, 'problem', f.problem, 'since', api.iso(f.since), 'readAt', api.iso(f.read_at));
+return json_build_object(
+  'state', f.state,
+  'problem', f.problem,
+  'since', api.iso(f.since),
+  'readAt', api.iso(f.read_at),
+  'tellsIncidents', f.source_id is not null and f.tells_incidents
+);
 
 -- Of which times between two instants do we know what these feeds had to say? Of those over which they were read, with gaps that are no
 -- break, and of what their histories reached back to.

@@ -1,29 +1,9 @@
 -- How our incidents compare with the venues' own notices.
 
--- Which of these candidates become pairs, when each side may be in one only? Candidates come nearest first, as two arrays of
--- numbers; true where both were still free. The one thing here that depends on what was picked before, and so no set.
-create function api.nearest_first(ours integer[], theirs integer[]) returns boolean[]
-language plpgsql immutable strict
-as $$
-declare
-  picked       boolean[] := array_fill(false, array[cardinality(ours)]);
-  ours_taken   boolean[] := array_fill(false, array[(select max(n) from unnest(ours) n)]);
-  theirs_taken boolean[] := array_fill(false, array[(select max(n) from unnest(theirs) n)]);
-begin
-  for i in 1 .. cardinality(ours) loop
-    if not ours_taken[ours[i]] and not theirs_taken[theirs[i]] then
-      picked[i] := true;
-      ours_taken[ours[i]] := true;
-      theirs_taken[theirs[i]] := true;
-    end if;
-  end loop;
-  return picked;
-end;
-$$;
-
 -- Our incidents and the venues' notices of a time, a row for each pair and for each that has none. `near` is whether the other side
 -- has anything within six hours at all: one notice may stand for eight incidents of one outage, and then seven are not ours alone,
--- though only one is a pair. Everything may be a pair; `compared` is what counts:
+-- though only one is a pair. A pair are two of which each is the nearest of the other, so that a pair is always what stands beside
+-- the incident. Everything may be a pair; `compared` is what counts:
 --
 -- an incident of which we know what the feed had to say from six hours before it to six hours after, so that its time is over, and
 -- with a pair its notice; a notice without one when its six hours are over, too, and it began while we measured the venue, within a
@@ -120,22 +100,15 @@ begin atomic
       n.notice_id,
       n.started_at,
       n.posted_at,
-      row_number() over (order by abs(extract(epoch from i.started_at - n.started_at)), i.started_at, i.incident_id, n.started_at, n.notice_id)
-        as place
+      row_number() over (partition by i.no order by d.apart, i.started_at, i.incident_id, n.started_at, n.notice_id) as nearest_of_ours,
+      row_number() over (partition by n.no order by d.apart, i.started_at, i.incident_id, n.started_at, n.notice_id) as nearest_of_theirs
     from incidents i
     join nearby n on n.venue_id = i.venue_id and n.quarter = i.quarter
+    cross join lateral (select abs(extract(epoch from i.started_at - n.started_at)) as apart) d
     where n.started_at between i.started_at - api.paired_within() and i.started_at + api.paired_within()
   ),
   pairs as materialized (
-    select c.*
-    from unnest(
-      api.nearest_first(
-        (select array_agg(c.ours order by c.place) from candidates c),
-        (select array_agg(c.theirs order by c.place) from candidates c)
-      )
-    ) with ordinality p (picked, place)
-    join candidates c using (place)
-    where p.picked
+    select c.* from candidates c where c.nearest_of_ours = 1 and c.nearest_of_theirs = 1
   ),
   told_late as (
     select e.incident_id from alert_event e where e.kind = 'opened' and e.late

@@ -1,3 +1,4 @@
+import { exampleOf } from "./example.js";
 import { aheadMedian, feed, subjectMatched } from "./official.js";
 import {
   category,
@@ -9,6 +10,8 @@ import {
   object,
   orNull,
   type Schema,
+  shownAs,
+  type TypeOf,
   venueId,
   venueName,
 } from "./shapes.js";
@@ -69,26 +72,26 @@ export const detection = named(
       ),
       theirs: ofCompared(
         "All notices of kind incident that began in the window, compared or not. One that two venues share counts for each.",
-        7,
+        9,
       ),
       theirsCompared: ofCompared(
         "Notices that are compared: each that is the pair of an incident in oursCompared, and those without a pair that began more than six hours ago, in the window, within a quarter of an hour of a minute that we measured.",
-        7,
+        8,
       ),
       paired: ofCompared(
-        "Pairs: one of ours and one of theirs that began within 6 hours of each other, the nearest first, each in one pair at the most. Nothing tests that they are about the same fault.",
-        4,
+        "Pairs: one of ours and one of theirs that began within 6 hours of each other and are each the nearest of the other. Nothing tests that they are about the same fault.",
+        6,
       ),
       oursNear: ofCompared(
-        "Ours that have a notice within 6 hours which is the pair of another: one notice may stand for several incidents of one outage.",
-        2,
-      ),
-      oursOnly: ofCompared("Ours without any notice within 6 hours.", 2),
-      theirsNear: ofCompared(
-        "Notices that have one of ours within 6 hours which is the pair of another.",
+        "Ours that have a notice within 6 hours which is nearer to another of ours: one notice may stand for several incidents of one outage.",
         1,
       ),
-      theirsOnly: ofCompared("Notices without any of ours within 6 hours.", 2),
+      oursOnly: ofCompared("Ours without any notice within 6 hours.", 1),
+      theirsNear: ofCompared(
+        "Notices that have one of ours within 6 hours which is nearer to another notice.",
+        1,
+      ),
+      theirsOnly: ofCompared("Notices without any of ours within 6 hours.", 1),
       maintenances: orNull(
         integer(
           "Maintenance of the venue's that began in the window; it is compared with nothing. Null where observed is false.",
@@ -104,12 +107,28 @@ export const detection = named(
       subjectMatched,
       leads: ofCompared(
         "Pairs that have a lead: of some nobody knows when the notice was published.",
-        4,
+        6,
       ),
       aheadUncorrelated: aheadMedian,
     },
   ),
 );
+
+type Detection = TypeOf<typeof detection>;
+
+/** The same, with another example in this place. */
+function detectionShown(other: Partial<Detection>): typeof detection {
+  const usual = exampleOf(detection) as Detection;
+  return shownAs(detection, { ...usual, ...other });
+}
+
+/** Of one incident alone. */
+export const incidentDetection = detectionShown({
+  ...{ days: 1, measuredDays: 1, ours: 1, oursCompared: 1 },
+  ...{ theirs: 1, theirsCompared: 1, paired: 1, oursNear: 0, oursOnly: 0 },
+  ...{ theirsNear: 0, theirsOnly: 0, maintenances: 0, others: 0 },
+  ...{ leads: 1, aheadUncorrelated: 300 },
+});
 
 export const detectionResponse = named(
   "DetectionResponse",
@@ -119,7 +138,11 @@ export const detectionResponse = named(
       generatedAt,
       days: integer("Length of the window in UTC days, today included.", 90, 1),
       fleet: {
-        ...detection,
+        ...detectionShown({
+          ...{ measuredDays: 90, venuesCompared: 10, venuesUnseen: 1 },
+          ...{ venuesOnlyMaintenance: 2, venuesWithoutFeed: 2 },
+          aheadUncorrelated: null,
+        }),
         description:
           "The counts of all venues. Its aheadUncorrelated is always null: medians do not add up.",
       },

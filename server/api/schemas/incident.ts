@@ -24,7 +24,7 @@ import {
   venueName,
   withOptional,
 } from "./shapes.js";
-import { detection } from "./detection.js";
+import { incidentDetection } from "./detection.js";
 import { official, officialIncident } from "./official.js";
 
 /** The examples tell of one incident, which is open at their `generatedAt`. */
@@ -328,7 +328,7 @@ export const incidentDetailResponse = named(
     errors: named("ErrorBreakdown", errors),
     latency: orNull(named("IncidentLatency", latency)),
     detection: {
-      ...detection,
+      ...incidentDetection,
       description:
         "This incident alone against the venue's own notices; /v1/targets/{venue} has all of the venue's ninety days.",
     },

@@ -57,15 +57,18 @@ export const officialIncident = named(
       ),
       postedAt: orNull(
         instant(
-          "When the venue published it. Where its feed does not tell, the reading that had it first, if the one before had it not; else null.",
+          "When the venue published it. Where its feed does not tell, the newest of our readings that had it not yet, so that it was published after that; null where there was none just before.",
           "2026-01-31T11:46:20.000Z",
         ),
       ),
       resolvedAt: shownAs(
         orNull(
-          instant("When it was over, as the venue says; null until then."),
+          instant(
+            "When it was over, as the venue says; null until then. Of a feed that tells only what holds now, our first reading that had it no more.",
+            "2026-01-31T11:58:00.000Z",
+          ),
         ),
-        null,
+        "2026-01-31T11:58:00.000Z",
       ),
       firstSeenAt: instant(
         "The first of our readings that had it.",
@@ -123,6 +126,10 @@ export const feed = named(
         "Since when that is so without a break; null where there is no feed.",
         "2026-01-30T02:10:44.000Z",
       ),
+    ),
+    tellsIncidents: flag(
+      "Whether it could tell of an outage: false where there is none, and where it has a word for maintenance alone (Binance). What is not said there means nothing then.",
+      true,
     ),
     readAt: orNull(
       instant(
