@@ -11,7 +11,10 @@ import { shown } from "./shape.js";
 const mostLevels = 64;
 
 /** A page of 10,000 incidents has a tenth of it; so many empty objects take some 30 MB. */
-const mostContainers = 500_000;
+const mostContainers = 300_000;
+
+/** What stands behind commas: values, and with them keys, of which a million that are all different take half a second. */
+const mostCommas = 400_000;
 
 export type Parsed = { value: unknown } | { problem: string };
 
@@ -31,27 +34,46 @@ export function parsedJson(text: string): Parsed {
 function sizeProblem(text: string): string | null {
   let levels = 0;
   let containers = 0;
+  let commas = 0;
   let quoted = false;
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at);
-    if (quoted && character === backslash) at += 1;
-    else if (character === quote) quoted = !quoted;
-    else if (quoted) continue;
-    else if (opening.has(character)) {
-      levels += 1;
-      containers += 1;
-      if (levels > mostLevels) return tooMany(mostLevels, "levels");
-      if (containers > mostContainers)
-        return tooMany(mostContainers, "objects and lists");
-    } else if (closing.has(character)) levels -= 1;
+    if (quoted) {
+      if (character === backslash) at += 1;
+      else if (character === quote) quoted = false;
+      continue;
+    }
+    switch (character) {
+      case quote:
+        quoted = true;
+        break;
+      case comma:
+        commas += 1;
+        break;
+      case openingBracket:
+      case openingBrace:
+        levels += 1;
+        containers += 1;
+        if (levels > mostLevels) return tooMany(mostLevels, "levels");
+        break;
+      case closingBracket:
+      case closingBrace:
+        levels -= 1;
+    }
   }
+  if (containers > mostContainers)
+    return tooMany(mostContainers, "objects and lists");
+  if (commas > mostCommas) return tooMany(mostCommas, "commas");
   return null;
 }
 
 const backslash = "\\".charCodeAt(0);
 const quote = '"'.charCodeAt(0);
-const opening = new Set(["[".charCodeAt(0), "{".charCodeAt(0)]);
-const closing = new Set(["]".charCodeAt(0), "}".charCodeAt(0)]);
+const comma = ",".charCodeAt(0);
+const openingBracket = "[".charCodeAt(0);
+const closingBracket = "]".charCodeAt(0);
+const openingBrace = "{".charCodeAt(0);
+const closingBrace = "}".charCodeAt(0);
 
 function tooMany(most: number, what: string): string {
   return `expected JSON of at most ${most} ${what}, got more`;
