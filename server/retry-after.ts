@@ -1,12 +1,17 @@
-/** A venue cannot silence us for longer than this. */
-const longestMs = 10 * 60_000;
+/** A venue cannot silence a probe for longer than this. */
+const longestOfProbesMs = 10 * 60_000;
 
 /**
  * Reads a Retry-After header: seconds, or an HTTP date.
  *
- * @returns milliseconds to wait from `nowMs`, at most ten minutes; 0 when there is nothing to read
+ * @param longestMs what a longer wait is cut to; ten minutes when not given
+ * @returns milliseconds to wait from `nowMs`; 0 when there is nothing to read
  */
-export function retryAfterMs(header: unknown, nowMs: number): number {
+export function retryAfterMs(
+  header: unknown,
+  nowMs: number,
+  longestMs = longestOfProbesMs,
+): number {
   if (typeof header !== "string") return 0;
   const text = header.trim();
   const waitMs = /^\d+$/.test(text)

@@ -38,7 +38,9 @@ function sourceOf(kind: Source["kind"], more: Partial<Source> = {}): Source {
 function taken(source: Source, body: unknown, document = 0): Taken {
   const json: unknown = JSON.parse(JSON.stringify(body));
   const documents = feedKinds[source.kind].documents(source);
-  return documents[document]!.takeApart(json, at);
+  const taken = documents[document]!.takeApart(json, at);
+  const list = taken.list && documents[document]!.asOf?.(taken.list, at);
+  return { ...taken, list: list ?? taken.list };
 }
 
 function only({ list }: Taken): Notice {
@@ -186,8 +188,10 @@ void t.test("which words of a Statuspage mean that it is over", (t) => {
     t.equal(one.problem, null, "unknown words are no problem");
     t.match(only(one), { status, over });
   }
-  const strange = { ...incident, impact: "cosmic" };
-  t.equal(only(taken(kraken, incidentsBody(strange))).impact, "cosmic");
+  const impactOf = (impact: string | null) =>
+    only(taken(kraken, incidentsBody({ ...incident, impact }))).impact;
+  t.equal(impactOf("cosmic"), "cosmic");
+  for (const none of [null, "", " \u200b\n"]) t.equal(impactOf(none), null);
   t.end();
 });
 
@@ -212,6 +216,12 @@ void t.test("an incident of a Statuspage without a link of its own", (t) => {
       only(taken(kraken, incidentsBody({ ...incident, shortlink }))).url,
       "https://status.kraken.com/incidents/p31zjtct2jer",
     );
+  const slashes = { ...page, url: `${page.url}/${"/".repeat(1900)}` };
+  const body = { page: slashes, incidents: [{ ...incident, shortlink: null }] };
+  t.equal(
+    only(taken(kraken, body)).url,
+    "https://status.kraken.com/incidents/p31zjtct2jer",
+  );
   t.end();
 });
 
@@ -320,6 +330,13 @@ void t.test("what is no Statuspage, or another one, is not read", (t) => {
       page: { ...page, url: "https://status.kraken.com.evil.example/" },
     },
     'page.url: expected an address at status.kraken.com, whose feed this should be, got "https://status.kraken.com.evil.example/"',
+  );
+  problem(
+    {
+      ...whole,
+      page: { ...page, url: `${page.url}/${"/".repeat(2000)}` },
+    },
+    'page.url: expected an address of at most 2000 characters, got "https://status.kraken.com//////////////…"',
   );
   problem(
     { ...whole, page: { ...page, url: "nowhere" } },
@@ -446,7 +463,7 @@ void t.test("texts are cut and cleaned, and links are of the web", (t) => {
   t.equal(one.url, "https://status.kraken.com/incidents/p31zjtct2jer");
   t.equal(one.subjects.length, 100);
   t.equal(one.subjects[99]!.length, 200);
-  t.equal(one.raw.length, 65_536);
+  t.equal(one.raw.length, 16_384);
   t.end();
 });
 
@@ -459,6 +476,9 @@ void t.test("strangers' texts", (t) => {
   t.equal(plainText("a\ud800b", 9), "a\ufffdb");
   t.equal(plainText("ab cd", 3), "ab");
   t.equal(plainText("plain  text ", 99), "plain text");
+  const late = `${" ".repeat(9000)}x`;
+  for (const most of [41, 100, 500])
+    t.equal(plainText(late, most), "x", "empty at one length, empty at all");
   t.equal(webAddress("https://a.example/b c"), "https://a.example/b%20c");
   for (const none of [
     null,
@@ -529,13 +549,20 @@ void t.test("what is no JSON, or too much of it", (t) => {
     "expected JSON of at most 64 levels, got more",
   );
   problem(
-    `[${"{},".repeat(500_000)}{}]`,
-    "expected JSON of at most 500000 objects and lists, got more",
+    `[${"{},".repeat(300_000)}{}]`,
+    "expected JSON of at most 300000 objects and lists, got more",
   );
+  for (const many of [`"k":1`, "1"])
+    problem(
+      `[${`${many},`.repeat(400_001)}`,
+      "expected JSON of at most 400000 commas, got more",
+    );
   const nested = "[".repeat(64) + "]".repeat(64);
   t.ok("value" in parsedJson(nested));
   const quoted = JSON.stringify(["[".repeat(1000), '\\"[{'.repeat(1000)]);
   t.ok("value" in parsedJson(quoted), "brackets in texts are none");
+  const commas = JSON.stringify(['",'.repeat(400_001)]);
+  t.ok("value" in parsedJson(commas), "nor are commas");
   t.ok("value" in parsedJson(JSON.stringify("a".repeat(16_000_000))));
   t.end();
 });
@@ -565,7 +592,6 @@ void t.test("keys of prototypes are keys like others", (t) => {
 
 void t.test("Binance tells of maintenance, and of nothing else", (t) => {
   const binance = sourceOf("binance-system-status");
-  t.equal(feedKinds[binance.kind].tellsIncidents, false);
   const normal = taken(binance, { status: 0, msg: "normal" });
   const now: NoticeList = { scope: "now", notices: [], listedFrom: null };
   t.same(normal, { problem: null, list: now, more: false, feedAt: null });
@@ -603,7 +629,6 @@ void t.test("Binance tells of maintenance, and of nothing else", (t) => {
 
 void t.test("KuCoin tells what holds now", (t) => {
   const kucoin = sourceOf("kucoin-service-status");
-  t.equal(feedKinds[kucoin.kind].tellsIncidents, true);
   const body = (status: string, msg: string | null) => ({
     code: "200000",
     data: { status, msg },
@@ -676,7 +701,6 @@ void t.test("OKX is asked for what is to come, and for what has ended", (t) => {
     [okx.api, `${okx.api}?state=completed`, `${okx.api}?state=canceled`],
   );
   t.equal(kind.pauseMs, 5000, "one request in five seconds is documented");
-  t.equal(kind.tellsIncidents, true);
   t.end();
 });
 
@@ -686,7 +710,7 @@ void t.test("a notice of OKX", (t) => {
   t.match(one.list, { scope: "notices", listedFrom: null });
   const { raw, ...notice } = only(one);
   t.same(notice, {
-    id: "1672823400000/8/unified/1",
+    id: "1672823400000/8/unified/1/d7352e31",
     kind: "maintenance",
     title: "Trading account system upgrade (in batches of accounts)",
     url: null,
@@ -724,19 +748,22 @@ void t.test("a notice of OKX", (t) => {
 });
 
 void t.test(
-  "OKX's notices that are alike are told apart, in whatever order",
+  "OKX's notices that are alike are told apart, in whatever document",
   (t) => {
     const alike = ["b", "a", "c"].map((title) => ({ ...okxEntry, title }));
-    const ids = (entries: object[]) =>
-      Object.fromEntries(
-        taken(okx, okxBody(...entries)).list!.notices.map(({ title, id }) => [
-          title,
-          id,
-        ]),
+    const ids = (entries: object[], document = 0) =>
+      taken(okx, okxBody(...entries), document).list!.notices.map(
+        ({ id }) => id,
       );
-    const key = "1672823400000/8/unified/1";
-    t.same(ids(alike), { a: key, b: `${key}~2`, c: `${key}~3` });
-    t.same(ids([...alike].reverse()), ids(alike));
+    const together = ids(alike);
+    t.equal(new Set(together).size, 3);
+    t.same(
+      alike.flatMap((entry, document) => ids([entry], document)),
+      together,
+      "each is named without the others",
+    );
+    const twice = taken(okx, okxBody(alike[0], { ...alike[0], end: "" }));
+    t.equal(joined([twice.list!]).notices.length, 1, "what is one stays one");
     t.end();
   },
 );
@@ -763,6 +790,16 @@ void t.test("OKX's answers that cannot be read", (t) => {
       "end",
       "soon",
       'milliseconds since 1970 as text, or an empty text, got "soon"',
+    ],
+    [
+      "begin",
+      "999999999999999",
+      'milliseconds since 1970 as text, got "999999999999999"',
+    ],
+    [
+      "end",
+      "8640000000000001",
+      'milliseconds since 1970 as text, or an empty text, got "8640000000000001"',
     ],
     ["env", undefined, "a number, got nothing"],
     ["maintType", null, "a number, got null"],
@@ -863,6 +900,17 @@ void t.test("Bybit's answers that cannot be read", (t) => {
     taken({ ...bybit, feedAt: new Date(+at + 600_001) }, bybitBody()),
     "went back in time: it says it is of 2026-09-04T12:00:00.000Z, and was of 2026-09-04T12:10:00.001Z before",
   );
+  for (const begin of ["999999999999999", "-1", "1e3", ""])
+    t.equal(
+      taken(bybit, bybitBody({ ...bybitEntry, begin })).problem,
+      `result.list[0].begin: expected milliseconds since 1970 as text, got "${begin}"`,
+    );
+  for (const time of [1e300, -1])
+    unreadable(
+      t,
+      taken(bybit, { ...bybitBody(), time }),
+      `time: expected milliseconds since 1970, got ${time}`,
+    );
   const one = taken(
     bybit,
     bybitBody(bybitEntry, { ...bybitEntry, serviceTypes: ["x", null] }),
@@ -871,6 +919,30 @@ void t.test("Bybit's answers that cannot be read", (t) => {
     one.problem,
     "result.list[1].serviceTypes[1]: expected a number, got null",
   );
+  t.end();
+});
+
+/** Names that every object of JavaScript has. */
+const inherited = ["__proto__", "constructor", "toString"];
+
+void t.test("a service that nobody knows is told by its number", (t) => {
+  for (const code of [...inherited, 77, "7".repeat(1_000_000)]) {
+    const { subjects } = only(
+      taken(okx, okxBody({ ...okxEntry, serviceType: code })),
+    );
+    t.same(subjects, [`serviceType ${code}`.slice(0, 200)]);
+    const entry = { ...bybitEntry, serviceTypes: [code], product: [code] };
+    t.same(only(taken(bybit, bybitBody(entry))).subjects, [
+      `serviceType ${code}`.slice(0, 200),
+      `product ${code}`.slice(0, 200),
+    ]);
+  }
+  const many = {
+    ...bybitEntry,
+    serviceTypes: Array<number>(150).fill(2),
+    product: [1],
+  };
+  t.equal(only(taken(bybit, bybitBody(many))).subjects.length, 100);
   t.end();
 });
 
@@ -968,6 +1040,53 @@ void t.test("a report of Better Stack", (t) => {
   });
   t.match(as({ aggregate_state: "Resolved" }), { over: true });
   t.match(as({ aggregate_state: null }), { status: "manual", over: false });
+  t.equal(
+    as({ aggregate_state: " ", report_type: `\u202e a\nb${"c".repeat(200)}` })
+      .status,
+    `a b${"c".repeat(97)}`,
+  );
+  t.end();
+});
+
+void t.test("a report of Better Stack that was taken apart before", (t) => {
+  const [document] = feedKinds.betterstack.documents(betterstack);
+  const ends_at = "2026-09-04T13:00:00.000Z";
+  const planned = { ...report.attributes, ends_at };
+  const body = betterstackBody({ ...report, attributes: planned });
+  const { list } = document!.takeApart(body, at);
+  const asOf = (time: string) =>
+    document!.asOf!(list!, new Date(time)).notices[0];
+  t.match(asOf("2026-09-04T12:59:59.999Z"), { over: false, resolvedAt: null });
+  const ended = { over: true, resolvedAt: new Date(ends_at) };
+  t.match(asOf(ends_at), ended);
+  t.match(asOf("2026-09-04T12:00:00Z"), { over: false, resolvedAt: null });
+  t.end();
+});
+
+void t.test("a resource of Better Stack that many reports are about", (t) => {
+  const long = `\u200b ${"Ethereum\n".repeat(2000)}`;
+  const resource = {
+    id: "1",
+    type: "status_page_resource",
+    attributes: { public_name: long },
+  };
+  const affected_resources = Array.from({ length: 100 }, () => ({
+    status_page_resource_id: 1,
+  }));
+  const attributes = { ...report.attributes, affected_resources };
+  const reports = Array.from({ length: 1500 }, (_, index) => ({
+    ...report,
+    id: String(index),
+    attributes,
+  }));
+  const body = betterstackBody(resource, ...reports);
+  const before = process.cpuUsage();
+  const { list } = taken(betterstack, body);
+  const { user } = process.cpuUsage(before);
+  t.ok(user < 3_000_000, `the name is cleaned once: ${user} µs`);
+  t.equal(list!.notices.length, 1500);
+  const names = new Set(list!.notices.flatMap(({ subjects }) => subjects));
+  t.same([...names], ["Ethereum ".repeat(23).slice(0, 200).trim()]);
   t.end();
 });
 
@@ -1003,6 +1122,19 @@ void t.test("Better Stack's answers that cannot be read", (t) => {
     api: "https://drpc.betteruptime.com/index.json",
   });
   t.equal(taken(hosted, withPage({ custom_domain: null })).problem, null);
+  unreadable(
+    t,
+    taken(hosted, withPage({ subdomain: "other" })),
+    'data.attributes.subdomain: expected drpc, whose feed this should be, got "other"',
+  );
+  unreadable(
+    t,
+    taken(betterstack, withPage({ subdomain: "status", custom_domain: null })),
+    "data.attributes.custom_domain: expected status.drpc.org, whose feed this should be, got null",
+    "a name at the vendor's is no domain",
+  );
+  const capital = withPage({ custom_domain: "Status.dRPC.org" });
+  t.equal(taken(betterstack, capital).problem, null);
   const untitled = { ...report.attributes, title: undefined };
   t.equal(
     taken(betterstack, betterstackBody({ ...report, attributes: untitled }, 7))

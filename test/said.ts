@@ -51,6 +51,7 @@ export async function said(
     problem: null,
     lists,
     feedAt: null,
+    unchanged: false,
     retryAfterMs: 0,
     ...other,
   };

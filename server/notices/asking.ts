@@ -1,14 +1,15 @@
 /** Asks for one document of a feed over HTTP: bounded in time and size, and on the venue's own host. */
 
 import { pipeline, type Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { Agent, request, type Dispatcher } from "undici";
 import { retryAfterMs } from "../retry-after.js";
+import { deadlineIn } from "./deadline.js";
 import { shown } from "./shape.js";
 
 export interface AskingOptions {
   userAgent: string;
-  /** For the whole: connecting, redirects and the body. */
+  /** For one request, from connecting to the end of the body. A redirect leads to another one. */
   deadlineMs?: number;
   /** Counted after decompression. */
   maxBodyBytes?: number;
@@ -25,6 +26,11 @@ export type Answer =
   | { kind: "unchanged" }
   | Failure;
 
+interface Moved {
+  kind: "moved";
+  to: URL;
+}
+
 export interface Failure {
   kind: "failed";
   /** One line: what was expected, what came. */
@@ -37,11 +43,13 @@ export interface Failure {
 export interface Asking {
   /**
    * @param known of the document that we have; null: none
+   * @param turn waits until the host may be asked; before each request, those of redirects included
    * @throws the signal's reason where it ends the asking; nothing for what a server does
    */
   ask(
     url: string,
     known: Validators | null,
+    turn: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<Answer>;
   /** Cuts what is under way. */
@@ -49,6 +57,9 @@ export interface Asking {
 }
 
 const mostRedirects = 3;
+
+/** A ban from a rationed API ends within an hour, mostly; who asks sooner is banned for longer. */
+const longestWaitMs = 60 * 60_000;
 
 export function makeAsking({
   userAgent,
@@ -67,24 +78,42 @@ export function makeAsking({
   async function ask(
     url: string,
     known: Validators | null,
+    turn: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<Answer> {
+    let address = new URL(url);
+    for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+      await turn();
+      const answer = await requestOnce(address, headers(known), signal);
+      if (answer.kind !== "moved") return answer;
+      address = answer.to;
+    }
+    return failed(`redirects more than ${mostRedirects} times`);
+  }
+
+  async function requestOnce(
+    address: URL,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Answer | Moved> {
     signal.throwIfAborted();
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    const deadline = setTimeout(end, deadlineMs);
-    signal.addEventListener("abort", end, { once: true });
+    const deadline = deadlineIn(deadlineMs, signal);
     try {
-      const response = await follow(url, headers(known), ending.signal);
-      return "problem" in response ? response : await answerOf(response);
+      const response = await request(address, {
+        dispatcher: agent,
+        headers,
+        signal: deadline.signal,
+      });
+      return isRedirect(response)
+        ? redirect(response, address)
+        : await answerOf(response);
     } catch (error) {
       signal.throwIfAborted();
-      if (ending.signal.aborted)
+      if (deadline.isPast())
         return failed(`expected a whole answer within ${deadlineMs / 1000} s`);
       return failed(problemOf(error));
     } finally {
-      clearTimeout(deadline);
-      signal.removeEventListener("abort", end);
+      deadline.clear();
     }
   }
 
@@ -96,33 +125,6 @@ export function makeAsking({
       ...(known?.etag && { "if-none-match": known.etag }),
       ...(known?.lastModified && { "if-modified-since": known.lastModified }),
     };
-  }
-
-  async function follow(
-    url: string,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData | Failure> {
-    let address = new URL(url);
-    for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-      const response = await request(address, {
-        dispatcher: agent,
-        headers,
-        signal,
-      });
-      if (!isRedirect(response)) return response;
-      drop(response.body);
-      const next = redirectedTo(response, address);
-      if (next === null)
-        return failed(
-          `answered ${response.statusCode} without an address to go to`,
-        );
-      // Who moves a feed elsewhere moves it to another owner, perhaps.
-      if (next.origin !== address.origin)
-        return failed(`redirects to ${placeOf(next)}, which is not its own`);
-      address = next;
-    }
-    return failed(`redirects more than ${mostRedirects} times`);
   }
 
   async function answerOf(response: Dispatcher.ResponseData): Promise<Answer> {
@@ -172,13 +174,34 @@ function failed(problem: string, status: number | null = null): Failure {
   return { kind: "failed", problem, status, retryAfterMs: 0 };
 }
 
+function redirect(
+  response: Dispatcher.ResponseData,
+  from: URL,
+): Failure | Moved {
+  const { statusCode } = response;
+  drop(response.body);
+  const to = redirectedTo(response, from);
+  if (to === null)
+    return failed(`answered ${statusCode} without an address to go to`);
+  // Who moves a feed elsewhere moves it to another owner, perhaps. The origin of `blob:` is that of the address within.
+  if (to.origin !== from.origin || to.protocol !== from.protocol)
+    return failed(`redirects to ${placeOf(to)}, which is not its own`);
+  return { kind: "moved", to };
+}
+
+/** Binance says 418 to whom it has banned, and for how long. */
+const rations = new Set([418, 429, 503]);
+
 function refusal(response: Dispatcher.ResponseData): Failure {
   const { statusCode } = response;
-  const wait = retryAfterMs(response.headers["retry-after"], Date.now());
-  const asksToWait = statusCode === 429 || statusCode === 503;
+  const waitMs = retryAfterMs(
+    response.headers["retry-after"],
+    Date.now(),
+    longestWaitMs,
+  );
   return {
     ...failed(`answered ${statusCode}`, statusCode),
-    retryAfterMs: asksToWait ? wait : 0,
+    retryAfterMs: rations.has(statusCode) ? waitMs : 0,
   };
 }
 
@@ -223,8 +246,6 @@ function decompressed(body: Readable, encoding: string): Readable | null {
       return through(body, createGunzip());
     case "br":
       return through(body, createBrotliDecompress());
-    case "deflate":
-      return through(body, createInflate());
     default:
       return null;
   }

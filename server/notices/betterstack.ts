@@ -13,13 +13,16 @@ import * as shape from "./shape.js";
 import { plainText, rawText } from "./strangers-text.js";
 
 export const betterstack: FeedKind = {
-  tellsIncidents: true,
   pauseMs: 1000,
   documents: (source) => [
     {
       url: source.api,
       pageUrl: null,
       takeApart: (body, at) => takeApart(body, source, at),
+      asOf: (list, at) => ({
+        ...list,
+        notices: list.notices.map((notice) => asOf(notice, at)),
+      }),
     },
   ],
 };
@@ -132,7 +135,7 @@ function takeApart(body: unknown, source: Source, at: Date): Taken {
     problem: entries.problem,
     list: {
       scope: "notices",
-      notices: noticesOf(entries, at),
+      notices: noticesOf(entries),
       listedFrom: null,
     },
     more: false,
@@ -140,18 +143,21 @@ function takeApart(body: unknown, source: Source, at: Date): Taken {
   };
 }
 
-/** A page of its own domain is told by it, another one by its name at Better Stack. */
+/** Where pages are that have no domain of their own, each at its name (documented). */
+const vendorsDomain = ".betteruptime.com";
+
+/** Whether this is the page that we asked for. A name tells that at the vendor's domain only: whose domain it is begins with anything. */
 function hostProblem(page: PageAttributes, source: Source): string | null {
-  const { custom_domain, subdomain } = page;
   const host = new URL(source.api).hostname;
-  const isThis =
-    host === custom_domain ||
-    (subdomain !== null && host.startsWith(`${subdomain}.`));
-  if (isThis) return null;
+  const isVendors = host.endsWith(vendorsDomain);
+  const property = isVendors ? "subdomain" : "custom_domain";
+  const expected = isVendors ? host.slice(0, -vendorsDomain.length) : host;
+  const name = page[property];
+  if (name?.toLowerCase() === expected) return null;
   return shape.mismatch(
-    "data.attributes.custom_domain",
-    `${host}, whose feed this should be`,
-    shape.shown(custom_domain),
+    `data.attributes.${property}`,
+    `${expected}, whose feed this should be`,
+    shape.shown(name),
   );
 }
 
@@ -162,17 +168,19 @@ function faultOf(value: unknown, place?: string): string | null {
   return faults.get(type)?.(value, place) ?? null;
 }
 
-function noticesOf({ good }: Entries<{ type: string }>, at: Date): Notice[] {
+function noticesOf({ good }: Entries<{ type: string }>): Notice[] {
   const ofType = (type: string): unknown[] =>
     good.filter((entry) => entry.type === type);
   const posted = firstUpdates(ofType("status_update") as Update[]);
+  // Cleaned here, once: thousands of reports may be about one resource.
   const names = new Map(
     (ofType("status_page_resource") as Resource[]).map(
-      ({ id, attributes }) => [id, attributes.public_name] as const,
+      ({ id, attributes }) =>
+        [id, plainText(attributes.public_name, 200)] as const,
     ),
   );
   return (ofType("status_report") as Report[]).map((report) =>
-    noticeOf(report, posted.get(report.id) ?? null, names, at),
+    noticeOf(report, posted.get(report.id) ?? null, names),
   );
 }
 
@@ -189,31 +197,37 @@ function firstUpdates(updates: Update[]): Map<string, number> {
 
 const overWords = new Set(["resolved", "operational"]);
 
+/** With the end that is announced, which may be still to come. */
 function noticeOf(
   report: Report,
   postedMs: number | null,
   names: Map<string, string>,
-  at: Date,
 ): Notice {
   const { title, report_type, starts_at, ends_at, aggregate_state } =
     report.attributes;
-  const ended = ends_at !== null && Date.parse(ends_at) <= +at;
   return {
     id: report.id,
     kind: report_type === "maintenance" ? "maintenance" : "incident",
     title: plainText(title, 500),
     url: null,
-    status: plainText(aggregate_state ?? "", 100) || report_type,
+    status:
+      plainText(aggregate_state ?? "", 100) || plainText(report_type, 100),
     impact: null,
     startedAt: new Date(starts_at),
     postedAt: postedMs === null ? null : new Date(postedMs),
-    resolvedAt: ended ? new Date(ends_at) : null,
-    over: ended || overWords.has(aggregate_state?.toLowerCase() ?? ""),
+    resolvedAt: ends_at === null ? null : new Date(ends_at),
+    over: overWords.has(aggregate_state?.toLowerCase() ?? ""),
     subjects: report.attributes.affected_resources
       .slice(0, 100)
       .map(({ status_page_resource_id: id }) => names.get(String(id)))
-      .filter((name) => name !== undefined)
-      .map((name) => plainText(name, 200)),
+      .filter((name) => name !== undefined),
     raw: rawText(report),
   };
+}
+
+/** Until it has ended, the end is a plan. */
+function asOf(notice: Notice, at: Date): Notice {
+  if (notice.resolvedAt === null) return notice;
+  const isPast = +notice.resolvedAt <= +at;
+  return isPast ? { ...notice, over: true } : { ...notice, resolvedAt: null };
 }

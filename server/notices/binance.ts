@@ -7,7 +7,6 @@ import * as shape from "./shape.js";
 import { plainText, rawText } from "./strangers-text.js";
 
 export const binance: FeedKind = {
-  tellsIncidents: false,
   pauseMs: 1000,
   documents: ({ api }) => [{ url: api, pageUrl: null, takeApart }],
 };

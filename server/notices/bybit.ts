@@ -9,7 +9,6 @@ import * as shape from "./shape.js";
 import { plainText, rawText, webAddress } from "./strangers-text.js";
 
 export const bybit: FeedKind = {
-  tellsIncidents: true,
   pauseMs: 1000,
   documents: (source) => [
     {
@@ -98,20 +97,24 @@ function takeApart(body: unknown, source: Source, at: Date): Taken {
   };
 }
 
-const services: Record<string, string> = {
-  1: "Trading service",
-  2: "Trading service over HTTP",
-  3: "Trading service over WebSocket",
-  4: "Private stream",
-  5: "Market data",
-};
+const services = new Map(
+  Object.entries({
+    1: "Trading service",
+    2: "Trading service over HTTP",
+    3: "Trading service over WebSocket",
+    4: "Private stream",
+    5: "Market data",
+  }),
+);
 
-const products: Record<string, string> = {
-  1: "Futures",
-  2: "Spot",
-  3: "Option",
-  4: "Spread",
-};
+const products = new Map(
+  Object.entries({
+    1: "Futures",
+    2: "Spot",
+    3: "Option",
+    4: "Spread",
+  }),
+);
 
 function noticeOf(entry: Entry): Notice {
   const { id, title, state, begin, end, href, maintainType } = entry;
@@ -135,9 +138,17 @@ function noticeOf(entry: Entry): Notice {
 
 function subjectsOf({ serviceTypes, product }: Entry): string[] {
   return [
-    ...serviceTypes.map((type) => services[type] ?? `serviceType ${type}`),
-    ...product.map((type) => products[type] ?? `product ${type}`),
+    ...serviceTypes.slice(0, 100).map(serviceOf),
+    ...product.slice(0, 100).map(productOf),
   ]
     .slice(0, 100)
     .map((name) => plainText(name, 200));
+}
+
+function serviceOf(type: string | number): string {
+  return services.get(String(type)) ?? `serviceType ${type}`;
+}
+
+function productOf(type: string | number): string {
+  return products.get(String(type)) ?? `product ${type}`;
 }

@@ -2,8 +2,6 @@ import type { NoticeList, Source } from "./feed.js";
 
 /** How one kind of feed is asked and understood. */
 export interface FeedKind {
-  /** Whether it can tell of incidents at all. Where it cannot, its silence during one says nothing. */
-  tellsIncidents: boolean;
   /** From one request to a host to the next, milliseconds. */
   pauseMs: number;
   documents(source: Source): FeedDocument[];
@@ -16,6 +14,8 @@ export interface FeedDocument {
   pageUrl: ((page: number) => string) | null;
   /** @param body parsed JSON, of whatever shape */
   takeApart(body: unknown, at: Date): Taken;
+  /** What a list that was taken apart, maybe long ago, says at this time; absent where that is always the same. */
+  asOf?(list: NoticeList, at: Date): NoticeList;
 }
 
 export interface Taken {

@@ -26,7 +26,7 @@ export interface Notice {
   over: boolean;
   /** Names of the venue's components it is about: at most 100 of at most 200 characters each. */
   subjects: string[];
-  /** The entry as JSON text, cut after 65,536 characters. */
+  /** The entry as JSON text, cut after 16,384 characters. */
   raw: string;
 }
 
@@ -58,7 +58,13 @@ export interface Reading {
   lists: NoticeList[];
   /** As of when the feed says it is; null where it does not say, or nothing of it was understood. */
   feedAt: Date | null;
-  /** Not to be asked again for this long, milliseconds; 0: nothing was said. */
+  /**
+   * Every document was answered "not modified", nothing in it came to its end
+   * meanwhile, and what it says was given by the reading that `readAt` names.
+   * The lists are given all the same.
+   */
+  unchanged: boolean;
+  /** Not to be asked again for this long, milliseconds, at most an hour; 0: nothing was said. */
   retryAfterMs: number;
 }
 

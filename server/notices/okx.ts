@@ -4,6 +4,7 @@
  * asked for by their states.
  */
 
+import { createHash } from "node:crypto";
 import { goodEntries } from "./entries.js";
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
@@ -12,7 +13,6 @@ import * as shape from "./shape.js";
 import { plainText, rawText, webAddress } from "./strangers-text.js";
 
 export const okx: FeedKind = {
-  tellsIncidents: true,
   // Documented: one request in five seconds.
   pauseMs: 5000,
   documents: ({ api }) =>
@@ -78,56 +78,51 @@ function takeApart(body: unknown): Taken {
   const real = entries.good.filter(({ env }) => String(env) === "1");
   return {
     problem: entries.problem,
-    list: { scope: "notices", notices: noticesOf(real), listedFrom: null },
+    list: { scope: "notices", notices: real.map(noticeOf), listedFrom: null },
     more: false,
     feedAt: null,
   };
 }
 
-/** Two that are alike are told apart by the order of their titles: that of the list may change. */
-function noticesOf(entries: Entry[]): Notice[] {
-  const alike = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    const key = keyOf(entry);
-    alike.set(key, [...(alike.get(key) ?? []), entry]);
-  }
-  return [...alike].flatMap(([key, entries]) =>
-    entries
-      .sort((a, b) => (a.title < b.title ? -1 : 1))
-      .map((entry, index) =>
-        noticeOf(entry, index === 0 ? key : `${key}~${index + 1}`),
-      ),
-  );
-}
-
-function keyOf({ begin, serviceType, system, maintType }: Entry): string {
+/**
+ * Begin, service, system and type, and the title: several upgrades may begin at
+ * once. Numbers for those that are alike would be changed by what is done in
+ * one of the three documents, or missing with it, and one notice would take
+ * the name of another. So one that is given another title is another notice.
+ */
+function idOf({ begin, serviceType, system, maintType, title }: Entry): string {
   const parts = [begin, serviceType, system ?? "", maintType];
-  return parts.map((part) => plainText(String(part), 40)).join("/");
+  const names = parts.map((part) => plainText(String(part), 40));
+  const digest = createHash("sha256").update(plainText(title, 500));
+  return [...names, digest.digest("hex").slice(0, 8)].join("/");
 }
 
-const services: Record<string, string> = {
-  0: "WebSocket",
-  1: "Spot/Margin",
-  2: "Futures",
-  3: "Perpetual",
-  4: "Options",
-  5: "Trading service",
-  6: "Block trading",
-  7: "Trading bot",
-  8: "Trading service in batches of accounts",
-  9: "Trading service in batches of products",
-  10: "Spread trading",
-  11: "Copy trading",
-  99: "Others",
-};
+const services = new Map(
+  Object.entries({
+    0: "WebSocket",
+    1: "Spot/Margin",
+    2: "Futures",
+    3: "Perpetual",
+    4: "Options",
+    5: "Trading service",
+    6: "Block trading",
+    7: "Trading bot",
+    8: "Trading service in batches of accounts",
+    9: "Trading service in batches of products",
+    10: "Spread trading",
+    11: "Copy trading",
+    99: "Others",
+  }),
+);
 
-function noticeOf(entry: Entry, id: string): Notice {
+function noticeOf(entry: Entry): Notice {
   const { title, state, begin, end, href, serviceType, maintType } = entry;
-  const service = services[serviceType] ?? `serviceType ${serviceType}`;
+  const service =
+    services.get(String(serviceType)) ?? `serviceType ${serviceType}`;
   // Until it has ended, the end is a plan.
   const ended = state === "completed" && end !== "";
   return {
-    id,
+    id: idOf(entry),
     kind: String(maintType) === "3" ? "incident" : "maintenance",
     title: plainText(title, 500),
     url: webAddress(href),

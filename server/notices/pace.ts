@@ -5,7 +5,7 @@ export interface Pace {
    * Waits for the host's turn. Turns are given in the order in which they are asked for.
    *
    * @param pauseMs until the host's next turn
-   * @throws where the signal ends the waiting
+   * @throws the signal's reason where that ends the waiting
    */
   turn(host: string, pauseMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -18,7 +18,13 @@ export function makePace(): Pace {
       const nowMs = performance.now();
       const turnMs = Math.max(nowMs, nextMs.get(host) ?? nowMs);
       nextMs.set(host, turnMs + pauseMs);
-      if (turnMs > nowMs) await sleep(turnMs - nowMs, undefined, { signal });
+      if (turnMs <= nowMs) return;
+      try {
+        await sleep(turnMs - nowMs, undefined, { signal });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      }
     },
   };
 }

@@ -1,17 +1,14 @@
 /** Reads venues' own status feeds: politely, within bounds, and never further than what they say. */
 
+import { isDeepStrictEqual } from "node:util";
 import {
   makeAsking,
   type AskingOptions,
   type Failure,
   type Validators,
 } from "./asking.js";
-import {
-  notUnderstood,
-  type FeedDocument,
-  type FeedKind,
-  type Taken,
-} from "./feed-kind.js";
+import { deadlineIn } from "./deadline.js";
+import { notUnderstood, type FeedDocument, type Taken } from "./feed-kind.js";
 import { feedKinds } from "./feed-kinds.js";
 import type { FeedReader, NoticeList, Reading, Source } from "./feed.js";
 import { joined, newest } from "./lists.js";
@@ -22,12 +19,16 @@ import { plainText } from "./strangers-text.js";
 export interface FeedReaderOptions extends AskingOptions {
   /** From one request to a host to the next; the feed kind's own pause when not given. */
   pauseMs?: number;
+  /** For all documents of a feed, with the pauses between them. */
+  readingMs?: number;
 }
 
 /** What is known of a document that was understood whole, for when it has not changed since. */
 interface Remembered {
   validators: Validators;
   taken: Taken;
+  /** The reading that it was last a part of. */
+  at: Date;
 }
 
 /** What came of asking for a document, or for a page of one. */
@@ -35,8 +36,10 @@ interface Part {
   /** With the document's name before it. */
   problem: string | null;
   taken: Taken;
-  /** The venue rations us, or asked us to wait: its other documents are left alone. */
-  refused: boolean;
+  /** As in `Reading`, of this document. */
+  unchanged: boolean;
+  /** Why the other documents are left alone: the venue rations us, or asked us to wait, or there is no time left. */
+  isLast: boolean;
   retryAfterMs: number;
   /** Of an answer that failed; else null. */
   failedStatus: number | null;
@@ -46,9 +49,12 @@ const mostNotices = 1000;
 const mostPages = 20;
 /** How far back the first reading goes. */
 const farthestMs = 100 * 24 * 60 * 60_000;
+/** Feeds that left the registry are not asked for any more, and what is known of them is of no use. */
+const rememberedMs = 60 * 60_000;
 
 export function makeFeedReader({
   pauseMs,
+  readingMs = 120_000,
   ...options
 }: FeedReaderOptions): FeedReader {
   const asking = makeAsking(options);
@@ -60,38 +66,84 @@ export function makeFeedReader({
     at: Date,
     signal: AbortSignal,
   ): Promise<Reading> {
-    const kind = feedKinds[source.kind];
-    const sinceMs = Math.max(+(source.readAt ?? 0), +at - farthestMs);
-    const parts: Part[] = [];
-    for (const document of kind.documents(source)) {
-      const askFor = (url: string) => readPage(document, url, kind, at, signal);
-      parts.push(...(await readPages(document, sinceMs, askFor)));
-      if (parts.some(({ refused }) => refused)) break;
+    forget(at);
+    const deadline = deadlineIn(readingMs, signal);
+    /** Null where there is no time left. */
+    const readPage: ReadPage = async (document, url) => {
+      try {
+        return await askFor(document, url, source, at, deadline.signal);
+      } catch (error) {
+        if (error !== deadline.signal.reason || !deadline.isPast()) throw error;
+        return null;
+      }
+    };
+    try {
+      return readingOf(await readDocuments(source, at, readPage));
+    } finally {
+      deadline.clear();
     }
-    return readingOf(parts);
   }
 
-  async function readPage(
+  /** The newest of each list first: a feed too slow to be read back to its beginning is read all the same. */
+  async function readDocuments(
+    source: Source,
+    at: Date,
+    readPage: ReadPage,
+  ): Promise<Part[]> {
+    const documents = feedKinds[source.kind].documents(source);
+    const parts: Part[] = [];
+    for (const document of documents) {
+      const part = await readPage(document, document.url);
+      parts.push(part ?? latePart(document.url, readingMs));
+      if (parts.at(-1)!.isLast) return parts;
+    }
+    const sinceMs = Math.max(+(source.readAt ?? 0), +at - farthestMs);
+    for (const [index, document] of documents.entries()) {
+      const first = parts[index]!;
+      parts.push(...(await readBack(document, first, sinceMs, readPage)));
+      if (parts.at(-1)!.isLast) return parts;
+    }
+    return parts;
+  }
+
+  /** @throws the signal's reason where it ends the asking */
+  async function askFor(
     document: FeedDocument,
     url: string,
-    kind: FeedKind,
+    source: Source,
     at: Date,
     signal: AbortSignal,
   ): Promise<Part> {
-    await pace.turn(new URL(url).host, pauseMs ?? kind.pauseMs, signal);
+    const betweenMs = pauseMs ?? feedKinds[source.kind].pauseMs;
+    const turn = () => pace.turn(new URL(url).host, betweenMs, signal);
     const known = memory.get(url);
-    const answer = await asking.ask(url, known?.validators ?? null, signal);
+    const marks = known?.validators ?? null;
+    const answer = await asking.ask(url, marks, turn, signal);
     if (answer.kind === "failed") return failedPart(url, answer);
-    if (answer.kind === "unchanged")
-      return understoodPart(url, known?.taken ?? notUnderstood(unasked));
+    if (answer.kind === "unchanged") {
+      if (known === undefined)
+        return understoodPart(url, notUnderstood(unasked));
+      const before = known.at;
+      known.at = at;
+      const wasKept = +before === source.readAt?.getTime();
+      return {
+        ...understoodPart(url, asOf(document, known.taken, at)),
+        unchanged: wasKept && saysTheSame(document, known.taken, before, at),
+      };
+    }
     const taken = takenFrom(answer.text, document, at);
     // Further pages are hardly asked for twice.
     const { validators } = answer;
     const isMarked =
       validators.etag !== null || validators.lastModified !== null;
     if (taken.problem === null && isMarked && url === document.url)
-      memory.set(url, { validators, taken });
-    return understoodPart(url, taken);
+      memory.set(url, { validators, taken, at });
+    return understoodPart(url, asOf(document, taken, at));
+  }
+
+  function forget(now: Date): void {
+    for (const [url, { at }] of memory)
+      if (+now - +at > rememberedMs) memory.delete(url);
   }
 
   return { read, close: () => asking.close() };
@@ -99,20 +151,26 @@ export function makeFeedReader({
 
 const unasked = "answered 304, not modified, to who had no earlier answer";
 
-/** Goes back page by page, as long as pages bring anything, until `sinceMs`. */
-async function readPages(
-  { url, pageUrl }: FeedDocument,
+type ReadPage = (document: FeedDocument, url: string) => Promise<Part | null>;
+
+/**
+ * Goes back page by page, as long as pages bring anything, until `sinceMs`.
+ * Where there is no time left, the list goes back less far, and says so.
+ */
+async function readBack(
+  document: FeedDocument,
+  first: Part,
   sinceMs: number,
-  readPage: (url: string) => Promise<Part>,
+  readPage: ReadPage,
 ): Promise<Part[]> {
-  const parts = [await readPage(url)];
-  const known = new Set(idsOf(parts[0]!));
-  for (let page = 2; page <= mostPages && pageUrl !== null; page += 1) {
-    const { taken } = parts.at(-1)!;
+  const parts: Part[] = [];
+  const known = new Set(idsOf(first));
+  for (let page = 2; page <= mostPages && document.pageUrl; page += 1) {
+    const { taken } = parts.at(-1) ?? first;
     const isEnough = known.size >= mostNotices || reachesBack(taken, sinceMs);
     if (!taken.more || isEnough) break;
-    const part = await readPage(pageUrl(page));
-    if (isNoPage(part)) break;
+    const part = await readPage(document, document.pageUrl(page));
+    if (part === null || isNoPage(part)) break;
     parts.push(part);
     const ids = idsOf(part).filter((id) => !known.has(id));
     // A server that ignores the page gives the first one again.
@@ -120,6 +178,21 @@ async function readPages(
     for (const id of ids) known.add(id);
   }
   return parts;
+}
+
+function asOf(document: FeedDocument, taken: Taken, at: Date): Taken {
+  if (!document.asOf || taken.list === null) return taken;
+  return { ...taken, list: document.asOf(taken.list, at) };
+}
+
+function saysTheSame(
+  document: FeedDocument,
+  taken: Taken,
+  before: Date,
+  now: Date,
+): boolean {
+  const [then, today] = [before, now].map((at) => asOf(document, taken, at));
+  return isDeepStrictEqual(then, today);
 }
 
 function idsOf({ taken }: Part): (string | null)[] {
@@ -146,7 +219,7 @@ function failedPart(
 ): Part {
   return {
     ...understoodPart(url, notUnderstood(problem)),
-    refused: status === 429 || status === 418 || retryAfterMs > 0,
+    isLast: status === 429 || status === 418 || retryAfterMs > 0,
     retryAfterMs,
     failedStatus: status,
   };
@@ -156,10 +229,16 @@ function understoodPart(url: string, taken: Taken): Part {
   return {
     problem: taken.problem === null ? null : `${nameOf(url)}: ${taken.problem}`,
     taken,
-    refused: false,
+    unchanged: false,
+    isLast: false,
     retryAfterMs: 0,
     failedStatus: null,
   };
+}
+
+function latePart(url: string, readingMs: number): Part {
+  const problem = `expected a whole reading within ${readingMs / 1000} s`;
+  return { ...understoodPart(url, notUnderstood(problem)), isLast: true };
 }
 
 /** Without what may be secret of an address. */
@@ -187,6 +266,7 @@ function readingOf(parts: Part[]): Reading {
     lists: newest(byScope(parts), mostNotices),
     // The oldest part: the others may be cached for less long, and a feed must not seem to have gone back because of that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),
+    unchanged: parts.every(({ unchanged }) => unchanged),
     retryAfterMs: Math.max(...parts.map(({ retryAfterMs }) => retryAfterMs)),
   };
 }
@@ -205,7 +285,9 @@ function byScope(parts: Part[]): NoticeList[] {
   for (const { taken } of parts) {
     if (taken.list === null) continue;
     const { scope } = taken.list;
-    scopes.set(scope, [...(scopes.get(scope) ?? []), taken.list]);
+    const ofScope = scopes.get(scope);
+    if (ofScope) ofScope.push(taken.list);
+    else scopes.set(scope, [taken.list]);
   }
   return [...scopes.values()].map(joined);
 }

@@ -12,7 +12,13 @@ export interface Schema {
   required?: string[];
   items?: Schema;
   enum?: unknown[];
-  format?: "text" | "id" | "instant" | "milliseconds" | "millisecondsOrEmpty";
+  format?:
+    | "text"
+    | "id"
+    | "address"
+    | "instant"
+    | "milliseconds"
+    | "millisecondsOrEmpty";
   minimum?: number;
   maximum?: number;
 }
@@ -72,6 +78,13 @@ export const id: Schema = {
   format: "id",
 };
 
+/** Of some place; whether it is one is for who uses it to see. */
+export const address: Schema = {
+  description: "an address of at most 2000 characters",
+  type: "string",
+  format: "address",
+};
+
 /** With something in it that can be shown. */
 export const text: Schema = {
   description: "a text that is not empty",
@@ -93,6 +106,7 @@ export const code: Schema = {
 const formats = {
   text: (value: string) => plainText(value, 500) !== "",
   id: (value: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(value),
+  address: (value: string) => value.length <= 2000,
   instant: isInstant,
   milliseconds: isMilliseconds,
   millisecondsOrEmpty: (value: string) => value === "" || isMilliseconds(value),

@@ -19,7 +19,6 @@ import * as shape from "./shape.js";
 import { plainText, rawText, webAddress } from "./strangers-text.js";
 
 export const statuspage: FeedKind = {
-  tellsIncidents: true,
   pauseMs: 1000,
   documents: (source) => [
     document(source, source.api, incidents),
@@ -69,7 +68,7 @@ interface Kind {
 
 const page = shape.object("a page", {
   id: shape.id,
-  url: shape.text,
+  url: shape.address,
   updated_at: shape.instant,
 });
 
@@ -192,9 +191,10 @@ function listOf(
   kind: Kind,
 ): NoticeList {
   const posted = good.map(({ created_at }) => Date.parse(created_at));
+  const base = withoutSlashes(page.url);
   return {
     scope: kind.scope,
-    notices: good.map((entry) => noticeOf(entry, page, kind)),
+    notices: good.map((entry) => noticeOf(entry, base, kind)),
     // One that was not understood is missing from the list, whenever it was posted.
     listedFrom: problem === null ? listedFrom(posted, isWhole) : null,
   };
@@ -212,15 +212,18 @@ function listedFrom(posted: number[], isWhole: boolean): Date | null {
 
 const overWords = new Set(["resolved", "postmortem", "completed"]);
 
-function noticeOf(entry: Entry, page: Page, kind: Kind): Notice {
+/** @param base the page's address */
+function noticeOf(entry: Entry, base: string, kind: Kind): Notice {
   const { id, status, impact, shortlink, created_at, resolved_at } = entry;
   return {
     id,
     kind: kind.kind,
     title: plainText(entry.name, 500),
-    url: webAddress(shortlink) ?? webAddress(pageOf(id, page)),
+    url:
+      webAddress(shortlink) ??
+      webAddress(`${base}/incidents/${encodeURIComponent(id)}`),
     status: plainText(status, 100),
-    impact: impact === null ? null : plainText(impact, 100),
+    impact: plainText(impact ?? "", 100) || null,
     startedAt: new Date(kind.startOf(entry)),
     postedAt: new Date(created_at),
     resolvedAt: resolved_at === null ? null : new Date(resolved_at),
@@ -232,6 +235,9 @@ function noticeOf(entry: Entry, page: Page, kind: Kind): Notice {
   };
 }
 
-function pageOf(id: string, { url }: Page): string {
-  return `${url.replace(/\/+$/, "")}/incidents/${encodeURIComponent(id)}`;
+/** A regular expression tries again at each slash of a thousand. */
+function withoutSlashes(url: string): string {
+  let end = url.length;
+  while (url.charAt(end - 1) === "/") end -= 1;
+  return url.slice(0, end);
 }
