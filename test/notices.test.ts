@@ -538,6 +538,21 @@ void t.test("the state of a feed", async (t) => {
     },
   );
 
+  await t.test(
+    "a reading of what has not changed keeps all in the feed",
+    async (t) => {
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
+      await said(pool, "kraken", at(3), nothing, { unchanged: true });
+      t.match(await noticesOf(pool, "kraken"), [
+        { external_id: "a", left_at: null, last_seen_at: at(3) },
+      ]);
+      t.strictSame(await feedOf(pool, "kraken"), {
+        ...{ state: "readable", problem: null, since: at(9), read_at: at(3) },
+      });
+    },
+  );
+
   await t.test("what of the past a run has seen", async (t) => {
     const runOf = async (
       ...readings: [at: Date, lists: NoticeList[], problem?: string][]

@@ -24,14 +24,17 @@ export async function keepReading(
   db: Db,
   sourceId: number,
   at: Date,
-  { problem, lists, feedAt }: Reading,
+  { problem, lists, feedAt, unchanged }: Reading,
   dueAt: Date,
 ): Promise<Kept> {
   const [kept] = await db.file<Kept>("keep_reading", [
     sourceId,
     at,
     problem,
-    JSON.stringify(lists, asTheDatabaseTakesIt),
+    JSON.stringify(
+      unchanged ? lists.map((list) => ({ ...list, notices: null })) : lists,
+      asTheDatabaseTakesIt,
+    ),
     feedAt,
     dueAt,
     newADay,
