@@ -1,10 +1,10 @@
 -- Keep what a reading of a feed brought.
 --
--- $1 source; $2 when it was read; $3 what went wrong, or null; $4 [{scope, listedFrom, notices: [{id, kind, title, url,
--- status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}] or null}], what was understood, null where it was as before; $5 as of when the feed
--- says it is, or null; $6 when it may be asked again; $7 how many notices may be new within a day, after the
--- first reading.
--- One row {problem, added, changed, left_feed, refused}: the problem is ours where only what was known before shows it.
+-- $1 source; $2 when it was read; $3 what went wrong, or null; $4 what was understood: [{scope, listedFrom, notices: [{id, kind, title,
+-- url, status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], with null for notices that are as they were; $5 as of
+-- when the feed says that it is, or null; $6 when it may be asked again; $7 how many notices may be new within a day, the first
+-- reading aside.
+-- One row {problem, added, changed, left_feed, refused}; the problem may be one that only what was known before shows.
 --
 -- Nothing is written of notices that stand there as before: that they were seen is what the run of readings says.
 with lists as materialized (

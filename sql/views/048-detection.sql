@@ -72,7 +72,7 @@ begin atomic
             from venue_minute m
             where m.venue_id = n.venue_id
               and m.minute between n.started_at - interval '15 minutes' and n.started_at + interval '15 minutes'
-            -- by the newest chunk that may have it, and no further
+            -- in order, so that chunks after the first that has one are not looked at
             order by m.minute
             limit 1
           ) is not null
