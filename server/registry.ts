@@ -165,7 +165,7 @@ export interface Official {
   api: string | null;
   /** Where one feed serves several services: a notice is about this one when its title or a component of it contains one of these words. */
   about?: string[];
-  /** What such a feed tells beside what we measure (deposits, listings): a notice is not counted when its title contains one of these words, or when each of its components does. */
+  /** Words of what such a feed tells beside what we measure (deposits, listings): a notice is not counted when each of its components has one; where it names none, or says that nothing is affected, when its title has. */
   notAbout?: string[];
 }
 

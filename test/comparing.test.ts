@@ -313,11 +313,12 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
           subjects: ["XYZ deposits", "Other deposits"],
         }),
         notice("percent", at(50), { title: "Fees raised by 100% today" }),
+        notice("announced", at(50), { ...both, impact: "none" }),
         notice("doubtful", at(50), { postedAt: at(-100) }),
       );
       t.match(await compared("deribit"), {
         ...{ oursOnly: 1, theirs: 1, theirsCompared: 0, paired: 0 },
-        ...{ maintenances: 1, others: 3 },
+        ...{ maintenances: 1, others: 4 },
       });
       interface Page {
         incident: Incident;
@@ -336,7 +337,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         oursOnly: 1,
         theirs: 1,
         maintenances: 1,
-        others: 3,
+        others: 4,
       });
       t.strictSame(
         Object.fromEntries(
@@ -347,6 +348,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
           title: "other",
           components: "other",
           percent: "other",
+          announced: "other",
           doubtful: "incident",
         },
         "they are shown as what they are",

@@ -99,9 +99,9 @@ begin atomic
 end;
 
 -- The notices of each venue, of those that were read by the instant that everything shows. `kind` is incident, maintenance, or other:
--- what is not about anything that we measure (deposits, listings). Where a notice names components they alone say so, each of them:
--- a title that has a word of those may well speak of all that is down. Only incidents can be pairs, and only those whose times can
--- be true. What is written here in place would be planned for each row as a function.
+-- what is not about anything that we measure (deposits, listings). Where a notice names components they say so, each of them: a title
+-- that has a word of those may well speak of all that is down, unless the venue itself says that nothing is (impact none). Only
+-- incidents can be pairs, and only those whose times can be true. What is written here in place would be planned for each row as a function.
 create view api.notice as
 select
   v.venue_id,
@@ -112,7 +112,8 @@ select
   case
     when n.kind = 'maintenance' then 'maintenance'
     when v.official_not_about is null then 'incident'
-    when n.subjects = '{}' then case when lower(n.title) like any (v.official_not_about) then 'other' else 'incident' end
+    when (n.subjects = '{}' or n.impact = 'none') and lower(n.title) like any (v.official_not_about) then 'other'
+    when n.subjects = '{}' then 'incident'
     when exists (select from unnest(n.subjects) s where not lower(s) like any (v.official_not_about)) then 'incident'
     else 'other'
   end as kind,
