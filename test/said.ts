@@ -81,3 +81,64 @@ export async function forgetSaid(db: Db): Promise<void> {
     "update official_source set due_at = '-infinity', feed_at = null, added_at = now()",
   );
 }
+
+export interface KeptNotice {
+  external_id: string;
+  kind: string;
+  status: string;
+  impact: string | null;
+  title: string;
+  started_at: Date;
+  posted_at: Date | null;
+  resolved_at: Date | null;
+  over: boolean;
+  doubtful: boolean;
+  first_seen_at: Date;
+  last_seen_at: Date;
+  left_at: Date | null;
+  vanished: boolean;
+  raw: string;
+}
+
+/** The notices that are kept of a venue, oldest first. */
+export async function noticesOf(db: Db, venue: string): Promise<KeptNotice[]> {
+  return db.query<KeptNotice>(sql`
+    select n.*, i.raw
+    from api.notice n
+    join official_incident i using (notice_id)
+    join venue v using (venue_id)
+    where v.venue = ${venue}
+    order by n.started_at, n.notice_id
+  `);
+}
+
+export async function changesOf(db: Db, id: string) {
+  return db.query<{
+    at: Date;
+    status: string;
+    impact: string | null;
+    title: string;
+    vanished: boolean;
+  }>(sql`
+    select c.at, c.status, c.impact, c.title, c.vanished
+    from official_change c
+    join official_incident i using (notice_id)
+    where i.external_id = ${id}
+    order by c.at
+  `);
+}
+
+export async function feedOf(db: Db, venue: string) {
+  const [row] = await db.query<{
+    state: string;
+    problem: string | null;
+    since: Date | null;
+    read_at: Date | null;
+  }>(sql`
+    select f.state, f.problem, f.since, f.read_at
+    from api.feed f
+    join venue v using (venue_id)
+    where v.venue = ${venue}
+  `);
+  return row!;
+}
