@@ -120,10 +120,8 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   await forget(pool);
   const hole = { venue: "kraken", from: at(40), to: at(30) };
   await measuredButFor(pool, [hole]);
-  // one server, asked at another tick each time
-  const begun = Date.now() - 240_000;
-  let ticks = 0;
-  const now = () => new Date(begun + ticks * 1_000);
+  // one server, asked at another tick each time, none of them in the future
+  const now = () => new Date(Date.now() - 100_000);
   const api = await serve(t, { pool, registry });
   const ask = async <Body>(path: string): Promise<Body> => {
     const { body, status } = await api.ask<Body>(path);
@@ -132,7 +130,6 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   };
 
   async function compared(venue: string | null, days = windowOf(measuredDays)) {
-    ticks += 2;
     accepted(await tick(pool, now()));
     const { fleet, venues } = await ask<Compared>(`/v1/detection?days=${days}`);
     return venue === null
@@ -315,9 +312,10 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         notice("percent", at(50), { title: "Fees raised by 100% today" }),
         notice("announced", at(50), { ...both, impact: "none" }),
         notice("doubtful", at(50), { postedAt: at(-100) }),
+        notice("of 1900", at(50), { postedAt: new Date("1900-01-01") }),
       );
       t.match(await compared("deribit"), {
-        ...{ oursOnly: 1, theirs: 1, theirsCompared: 0, paired: 0 },
+        ...{ oursOnly: 1, theirs: 2, theirsCompared: 0, paired: 0 },
         ...{ maintenances: 1, others: 4 },
       });
       interface Page {
@@ -335,7 +333,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         ours: 1,
         paired: 0,
         oursOnly: 1,
-        theirs: 1,
+        theirs: 2,
         maintenances: 1,
         others: 4,
       });
@@ -350,6 +348,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
           percent: "other",
           announced: "other",
           doubtful: "incident",
+          "of 1900": "incident",
         },
         "they are shown as what they are",
       );
@@ -402,6 +401,14 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         theirs: 2,
         theirsCompared: 1,
       });
+
+      // measured until midnight, and not on the day that began then
+      await post(
+        "kraken",
+        notice("at midnight", at(-0.05)),
+        notice("later", at(-0.5)),
+      );
+      t.match(await compared("kraken"), { theirs: 4, theirsCompared: 2 });
 
       await forgetSaid(pool);
       await readThrough(pool, "okx", at(70), at(50));

@@ -37,6 +37,8 @@ reading as materialized (
       (select format('%s: expected the %s that were there before, got none', e.scope, e.notices) from emptied e order by e.scope limit 1)
     ) as problem,
     b.until_at as before_at,
+    g.first_at as first_good_at,
+    g.newest_at as newest_good_at,
     b.problem is null and b.until_at is not null as was_readable,
     b.from_at as run_from,
     -- the same outcome as before, and soon after it
@@ -49,6 +51,11 @@ reading as materialized (
     order by r.from_at desc
     limit 1
   ) b on true
+  left join (
+    select min(r.from_at) as first_at, max(r.until_at) as newest_at
+    from official_reading r
+    where r.source_id = $1::integer and r.from_at <= $2::timestamptz and r.problem is null
+  ) g on true
 ),
 -- by a clock that was ahead, and was put right since
 never_was as (
@@ -65,10 +72,14 @@ given as materialized (
     n.impact,
     -- a feed that names no time goes by when we saw it, and so does one that names no notice
     coalesce(n."startedAt", b.started_at, r.at) as started_at,
-    -- What was told first holds: dates are moved in hindsight. Where the feed does not tell, it was after the reading that had it not: to
+    -- What was told first holds, if it can be true: dates are moved in hindsight. Where the feed does not tell, it was after the reading that had it not: to
     -- take this one would make us look early by as long as readings are apart.
-    coalesce(b.posted_at, n."postedAt", case when b.notice_id is null and r.was_readable and r.unbroken then r.before_at end)
-      as posted_at,
+    coalesce(
+      case when b.posted_at between b.first_seen_at - interval '366 days' and b.first_seen_at + interval '10 minutes' then b.posted_at end,
+      n."postedAt",
+      b.posted_at,
+      case when b.notice_id is null and r.was_readable and r.unbroken then r.before_at end
+    ) as posted_at,
     n."resolvedAt" as resolved_at,
     n.over,
     api.texts(n.subjects) as subjects,
@@ -82,47 +93,33 @@ given as materialized (
     id text, kind text, title text, url text, status text, impact text, "startedAt" timestamptz, "postedAt" timestamptz,
     "resolvedAt" timestamptz, over boolean, subjects jsonb, raw text
   )
-  -- what has no name is the one that still holds, if it says the same
-  left join official_incident o
-    on n.id is null and o.source_id = r.source_id and o.scope = l.scope and o.left_at is null
-      and o.kind = n.kind and o.status = n.status
-  -- OKX gives no ids, so ours have the time at which it begins: one that is moved is the one that is there no more
+  -- What has no name is the one that still holds, if it says the same. Asked only of those: as a join it would compare all with all.
   left join lateral (
-    select m.external_id
-    from official_incident m
-    where r.problem is null and l.listed_from is null
-      and m.source_id = r.source_id and m.scope = l.scope and m.left_at is null and not m.over
-      and m.title = n.title and m.kind = n.kind and m.subjects = api.texts(n.subjects)
-      and not exists (select from jsonb_array_elements(l.notices) e where e ->> 'id' = m.external_id)
-      and not exists (
-        select from official_incident k where k.source_id = r.source_id and k.scope = l.scope and k.external_id = n.id
-      )
-    order by m.notice_id
+    select o.external_id
+    from official_incident o
+    where n.id is null
+      and o.source_id = r.source_id and o.scope = l.scope and o.left_at is null and o.kind = n.kind and o.status = n.status
     limit 1
-  ) m on n.id is not null
+  ) o on true
   cross join lateral (
-    select coalesce(m.external_id, n.id, o.external_id, n.status || '@' || to_char(r.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as external_id
+    select coalesce(n.id, o.external_id, n.status || '@' || to_char(r.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as external_id
   ) k
   left join official_incident b on b.source_id = r.source_id and b.scope = l.scope and b.external_id = k.external_id
   order by l.scope, k.external_id, n."postedAt" desc nulls last
 ),
--- A feed that invents notices must not fill the disk: the newest come first. The first reading brings a whole history.
+-- A feed that invents notices must not fill the disk: the newest come first. The first good reading brings a whole history, and
+-- those before it parts of one.
 room as (
-  select case
-    when f.first_at is null then 1000
-    else greatest(
-      0,
-      $7::int - (
-        select count(*)
-        from official_incident n
-        where n.source_id = r.source_id and n.first_seen_at > greatest(f.first_at, r.at - interval '1 day')
-      )
+  select greatest(
+    0,
+    case when r.first_good_at is null then 2000 else $7::int end - (
+      select count(*)
+      from official_incident n
+      where n.source_id = r.source_id
+        and (r.first_good_at is null or n.first_seen_at > greatest(r.first_good_at, r.at - interval '1 day'))
     )
-  end as left_today
+  ) as left_today
   from reading r
-  cross join lateral (
-    select min(n.first_seen_at) as first_at from official_incident n where n.source_id = r.source_id
-  ) f
 ),
 newcomers as materialized (
   select j.*, row_number() over (order by j.posted_at desc nulls last, j.started_at desc) <= (select left_today from room) as admitted
@@ -189,7 +186,7 @@ absent as (
   update official_incident n
   set
     left_at = r.at,
-    last_seen_at = greatest(n.last_seen_at, least(r.before_at, r.at)),
+    last_seen_at = greatest(n.last_seen_at, least(r.newest_good_at, r.at)),
     -- a feed that tells only what holds now says by its silence that it is over
     over = n.over or l.scope = 'now',
     resolved_at = case when l.scope = 'now' then r.at else n.resolved_at end,
@@ -243,6 +240,14 @@ run_goes_on as (
   where w.source_id = o.source_id and w.from_at = o.run_from
     and o.unbroken and o.was_readable = (o.final_problem is null)
   returning w.source_id
+),
+-- one that ended in the future by a clock that was ahead
+run_is_cut as (
+  update official_reading w
+  set until_at = o.at, covers_from = least(w.covers_from, o.at)
+  from outcome o
+  where w.source_id = o.source_id and w.from_at = o.run_from and w.until_at > o.at
+    and not (o.unbroken and o.was_readable = (o.final_problem is null))
 ),
 run_begins as (
   insert into official_reading (source_id, from_at, until_at, problem, covers_from)

@@ -87,9 +87,16 @@ resettled_sources as (
   returning s.source_id, s.api
 ),
 resettled_notices as (
-  update official_incident n set left_at = now()
+  update official_incident n
+  set
+    left_at = now(),
+    last_seen_at = greatest(
+      n.last_seen_at,
+      (select max(r.until_at) from official_reading r where r.source_id = n.source_id and r.problem is null)
+    )
   from moved_sources m
-  where n.source_id = m.source_id and n.left_at is null
+  -- what a feed tells by saying it now ends when it says so no more
+  where n.source_id = m.source_id and n.left_at is null and n.scope <> 'now'
 ),
 new_sources as (
   insert into official_source (api, kind, page)

@@ -126,8 +126,10 @@ select
   -- in the future when we saw it, or longer ago than anything that is asked for
   (
     n.started_at > n.first_seen_at + case n.kind when 'incident' then interval '10 minutes' else interval '400 days' end
-    or coalesce(n.posted_at > n.first_seen_at + interval '10 minutes', false)
     or n.started_at < n.first_seen_at - interval '366 days'
+    or coalesce(
+      n.posted_at > n.first_seen_at + interval '10 minutes' or n.posted_at < n.first_seen_at - interval '366 days', false
+    )
   ) as doubtful,
   n.first_seen_at,
   least(case when n.left_at is null then greatest(n.last_seen_at, g.read_at) else n.last_seen_at end, k.generated_at) as last_seen_at,

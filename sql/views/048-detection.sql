@@ -66,7 +66,8 @@ begin atomic
         and (
           -- with fourteen minutes missing some minute of each half hour is there, of its own day's half alone too
           d.measured_minutes >= 1426
-          or d.measured_minutes > 0
+          -- a day without any minute has none, unless the one beside it is near
+          or (d.measured_minutes > 0 or (n.started_at at time zone 'UTC')::time not between '00:15' and '23:45')
           and (
             select m.minute
             from venue_minute m
