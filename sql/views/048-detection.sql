@@ -52,6 +52,12 @@ begin atomic
     left join known k using (source_id)
     where f.tells_incidents and i.retracted_at is null and i.started_at >= from_at and i.started_at <= to_at
   ),
+  -- by itself, so that what a notice is about is found out once
+  said as materialized (
+    select n.venue_id, n.notice_id, n.started_at, n.posted_at, n.kind, n.doubtful
+    from api.notice n
+    where n.venue_id = any (venue_ids) and n.started_at >= from_at and n.started_at <= to_at
+  ),
   notices as materialized (
     select
       row_number() over ()::int as no,
@@ -78,12 +84,11 @@ begin atomic
             limit 1
           ) is not null
         ) is true as compared
-    from api.notice n
+    from said n
     join feeds f using (venue_id)
     cross join api.clock k
     cross join lateral (select f.tells_incidents and n.kind = 'incident' and not n.doubtful as pairable) p
     left join venue_day d on d.venue_id = n.venue_id and d.day = time_bucket('1 day', n.started_at)
-    where n.started_at >= from_at and n.started_at <= to_at
   ),
   -- By quarters of the day, each notice in its own and in both beside it: each with each, the ninety days of a venue would be a
   -- hundred thousand comparisons.
