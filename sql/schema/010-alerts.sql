@@ -1,0 +1,93 @@
+-- Where alerts go, and what became of each of them.
+
+-- Whom to tell, and of what. One that was removed stays, without what is secret: its deliveries are part of the log.
+create table channel (
+  channel_id     integer generated always as identity primary key,
+  format         text not null check (format in ('native', 'chat', 'paging')),
+  -- a key of the paging service works in one of its regions only
+  service_region text check (service_region in ('us', 'eu')),
+  -- where it goes, as it may be shown: of a URL the host and the end
+  shown_as       text not null,
+  description    text not null,
+  -- The URL or the routing key, encrypted: whoever has it can post there. Null once the channel is removed.
+  destination    bytea,
+  -- what a native channel signs with, encrypted; for as long as a rotation lasts, the one before signs too
+  secret         bytea,
+  former_secret  bytea,
+  former_until   timestamptz,
+  severity_floor state not null check (severity_floor in ('degraded', 'outage')),
+  -- null: all
+  venues         text[],
+  categories     text[],
+  -- what had happened by then was not for it
+  after_event_id bigint not null,
+  created_at     timestamptz not null,
+  removed_at     timestamptz,
+  -- since when nothing is sent, and who or what switched it off; null: it is on
+  off_at         timestamptz,
+  off_cause      text check (off_cause in ('operator', 'failures', 'gone')),
+  failures       integer not null default 0,
+  -- the service takes no more before then
+  free_at        timestamptz not null default '-infinity',
+  check ((format = 'paging') = (service_region is not null)),
+  check ((off_at is null) = (off_cause is null)),
+  check ((former_secret is null) = (former_until is null)),
+  check ((destination is null) = (removed_at is not null)),
+  check (removed_at is not null or (format = 'native') = (secret is not null)),
+  check (removed_at is null or (secret is null and former_secret is null))
+);
+
+-- One event for one channel, and how it goes. `event`: because it happened; `open`: because the channel asked for what was open
+-- when it began or was switched on again; `replay` and `test`: because an operator asked.
+create table delivery (
+  delivery_id      bigint generated always as identity primary key,
+  channel_id       integer not null references channel,
+  -- null: a test
+  event_id         bigint references alert_event,
+  cause            text not null check (cause in ('event', 'open', 'replay', 'test')),
+  state            text not null check (state in ('due', 'delivered', 'failed', 'skipped', 'dropped')),
+  -- why it was skipped or dropped
+  reason           text,
+  created_at       timestamptz not null,
+  -- not to be sent before then
+  due_at           timestamptz not null,
+  -- who is sending it, and until when nobody else does
+  claimed_by       text,
+  claimed_until    timestamptz,
+  first_claimed_at timestamptz,
+  -- attempts that the receiver failed
+  failures         integer not null default 0,
+  -- when its state was settled; of one that was delivered, when the answer was there
+  ended_at         timestamptz,
+  check ((event_id is null) = (cause = 'test')),
+  check ((ended_at is null) = (state = 'due')),
+  check ((claimed_by is null) = (claimed_until is null)),
+  check ((reason is not null) = (state in ('skipped', 'dropped')))
+);
+
+-- The line in front of each channel, in the order in which things happened. An event stands there once.
+create unique index delivery_once on delivery (channel_id, event_id) where cause in ('event', 'open');
+create index delivery_line on delivery (channel_id, event_id) where state = 'due' and cause in ('event', 'open');
+create index delivery_due_by_hand on delivery (delivery_id) where state = 'due' and cause in ('replay', 'test');
+create index delivery_of_event on delivery (event_id);
+create index delivery_of_channel on delivery (channel_id, delivery_id);
+
+-- Every time that one was sent, or was to be. Written before it leaves: one that nobody ended is known to have been begun.
+create table delivery_attempt (
+  attempt_id  bigint generated always as identity primary key,
+  delivery_id bigint not null references delivery on delete cascade,
+  sent_by     text not null,
+  started_at  timestamptz not null,
+  ended_at    timestamptz,
+  -- delivered: an answer of 2xx in time; refused: another one; timeout; unreachable: no answer; unsafe: an address that is not sent
+  -- to; ours: for a fault of our own it did not leave; lost: who sent it ended before the answer was recorded
+  result      text check (result in ('delivered', 'refused', 'timeout', 'unreachable', 'unsafe', 'ours', 'lost')),
+  status      integer,
+  error       text,
+  duration_ms integer,
+  -- its beginning
+  answer      text,
+  check ((ended_at is null) = (result is null))
+);
+
+create index delivery_attempt_of on delivery_attempt (delivery_id, attempt_id);
