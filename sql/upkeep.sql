@@ -12,6 +12,7 @@ create function upkeep.refused_after() returns interval language sql immutable r
 create function upkeep.late_window() returns interval language sql immutable return interval '7 days 12 hours';
 create function upkeep.raw_kept() returns interval language sql immutable return interval '8 days';
 create function upkeep.minutes_kept() returns interval language sql immutable return interval '100 days';
+create function upkeep.alerts_kept() returns interval language sql immutable return interval '90 days';
 
 -- Chunks are compressed when all but the latest of late samples have come: a late insert into a compressed chunk works,
 -- at ten times the cost. On a server a chunk is a day, and compressing it blocks late inserts into it for two seconds.
@@ -143,13 +144,24 @@ end;
 $$;
 
 -- Drop what is too old. Days, hours, the distribution of latencies by day, incidents and notices are kept. What was typical is kept
--- as long as the raw samples that were judged by it.
+-- as long as the raw samples that were judged by it. Alerts and the log of their deliveries go after ninety days: an incident's
+-- own columns tell its history. Kept are those that may still be asked for, of an incident that is open, and late openings, of
+-- which few are made: a late one keeps its incident from having a lead over the venue's notice.
 create function upkeep.retain(at timestamptz) returns integer
 language sql
 begin atomic
   delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
   -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
   delete from official_reading where until_at < at - interval '400 days';
+  delete from delivery where state <> 'due' and ended_at < at - upkeep.alerts_kept();
+  delete from alert_event e
+  where e.at < retain.at - upkeep.alerts_kept()
+    and (e.dispatched_at is not null or e.dropped_at is not null)
+    and not (e.kind = 'opened' and e.late)
+    and not exists (select from delivery d where d.event_id = e.event_id)
+    and exists (
+      select from incident i where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
+    );
 
   select count(*)::int
   from (

@@ -4,7 +4,7 @@ import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
 import { decideWhatIsDue } from "./deciding.js";
 import { makeLease, type Term } from "./lease.js";
-import { startLoop } from "./loop.js";
+import { startLoop } from "../loop.js";
 import type { EngineMetrics } from "./metrics.js";
 import { type RulesRow, rulesRow } from "./rules.js";
 import {
@@ -42,6 +42,8 @@ export interface CoreOptions {
   metrics?: EngineMetrics | undefined;
   /** Reads the venue's feed that is due, if one is; resolves with milliseconds until the next. Absent: none is read. */
   readNextFeed?: (signal: AbortSignal) => Promise<number>;
+  /** Called when an alert was written into the outbox, after it was committed. */
+  onAlert?: () => void;
 }
 
 export interface Core {
@@ -77,6 +79,7 @@ export function startCore({
   pace = usualPace,
   metrics,
   readNextFeed,
+  onAlert = () => {},
 }: CoreOptions): Core {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const lease = makeLease(leasePool, "engine", holder, pace.leaseMs);
@@ -115,6 +118,7 @@ export function startCore({
         term,
         goesOn,
         metrics,
+        onAlert,
       });
       if (next?.upToDate) letUpkeepBegin(mine);
       if (next) return next.inMs;

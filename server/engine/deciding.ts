@@ -21,6 +21,8 @@ interface Deciding {
   /** Asked after every instant. */
   goesOn: () => boolean;
   metrics: EngineMetrics | undefined;
+  /** Something was written into the outbox. */
+  onAlert: () => void;
 }
 
 interface Next {
@@ -37,7 +39,8 @@ interface Next {
 export async function decideWhatIsDue(
   deciding: Deciding,
 ): Promise<Next | null> {
-  const { pool, log, rules, settleMs, term, goesOn, metrics } = deciding;
+  const { pool, log, rules, settleMs, term, goesOn, metrics, onAlert } =
+    deciding;
   const askedAtMs = performance.now();
   const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
   if (tickedAt && tickedAt > now) {
@@ -66,6 +69,7 @@ export async function decideWhatIsDue(
     }
     metrics?.decided(decided, performance.now() - begunMs);
     begunMs = performance.now();
+    if (isAlert(decided)) onAlert();
     tell(log, decided);
     instants += 1;
     if (!goesOn()) return { inMs: 0, upToDate: false };
@@ -93,6 +97,10 @@ async function rollUpHours(pool: Pool, log: Log, upTo: Date): Promise<boolean> {
     });
   }
   return true;
+}
+
+function isAlert({ opened, escalated, closed }: Decided): boolean {
+  return [opened, escalated, closed].some((slugs) => slugs.length > 0);
 }
 
 function tell(

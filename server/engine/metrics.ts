@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram } from "prom-client";
+import { askedAtScrape } from "../asked-at-scrape.js";
 import type { Db } from "../db.js";
 import type { Log } from "../log.js";
 import type { OwnMetrics } from "../own-metrics.js";
-import { singleFlight } from "../single-flight.js";
 import { rulesRow } from "./rules.js";
 import type { Decided } from "./tick.js";
 
@@ -21,13 +21,8 @@ interface EngineState {
   behind_seconds: number;
   instants_behind: number;
   incidents_open: number;
-  alerts_waiting: number;
-  alert_age_seconds: number | null;
   feeds: { kind: string; api: string; readable: boolean }[];
 }
-
-/** A scraper waits for ten seconds by default, and all else should reach it when the database does not answer. */
-const stateWithinMs = 3_000;
 
 /**
  * Tells operators of a core what it decides, and, asking the database at every scrape, how far the engine as a whole is.
@@ -111,8 +106,10 @@ const events = ["opened", "escalated", "closed", "retracted"] as const;
 
 /** While the database does not answer, nothing is known of it but that. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
-  // all of one scrape ask at once, and get the same row
-  const state = singleFlight(() => stateOf(db, log));
+  const state = askedAtScrape(
+    () => db.file<EngineState>("engine_state", [rulesRow.step_ms]),
+    log,
+  );
   const gauges: [
     name: string,
     help: string,
@@ -129,16 +126,6 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
       (of) => of.instants_behind,
     ],
     ["incidents_open", "Open incidents.", (of) => of.incidents_open],
-    [
-      "alert_events_waiting",
-      "Alerts in the outbox that have not been dispatched. Nothing dispatches them yet.",
-      (of) => of.alerts_waiting,
-    ],
-    [
-      "alert_events_oldest_seconds",
-      "Age of the oldest of them, 0 where none waits. Nothing dispatches them yet: it grows from the first one on.",
-      (of) => of.alert_age_seconds ?? 0,
-    ],
   ];
   new Gauge({
     name: "venuewatch_database_up",
@@ -173,25 +160,4 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
         if (row) this.set(value(row));
       },
     });
-}
-
-/** Null where the database does not answer, or not in time. */
-async function stateOf(db: Db, log: Log): Promise<EngineState | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`no answer within ${stateWithinMs} ms`)),
-      stateWithinMs,
-    );
-  });
-  const asked = db.file<EngineState>("engine_state", [rulesRow.step_ms]);
-  try {
-    const [row] = await Promise.race([asked, late]);
-    return row!;
-  } catch (error) {
-    log.warn("own metrics lack what the database did not tell", { error });
-    return null;
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -172,6 +172,10 @@ async function vacuum(pool: Pool): Promise<void> {
   await pool.script("vacuum official_source");
   await pool.script("vacuum official_reading");
   await pool.script("vacuum official_incident");
+  await pool.script("vacuum alert_event");
+  await pool.script("vacuum channel");
+  await pool.script("vacuum delivery");
+  await pool.script("vacuum delivery_attempt");
   await pool.script("analyze");
 }
 

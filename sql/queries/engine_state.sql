@@ -1,23 +1,16 @@
--- How far is the engine behind, what waits in the outbox, and which feeds can be read? $1 how far apart the instants are, milliseconds.
--- One row; before the first tick it is behind since there is this database; alert_age_seconds is null where no alert waits.
+-- How far is the engine behind, and which feeds can be read? $1 how far apart the instants are, milliseconds.
+-- One row; before the first tick it is behind since there is this database.
 select
   extract(epoch from n.now - d.newest_at)::float8 as behind_seconds,
   -- those of the grid that have passed since the last one that was decided
   greatest(0, floor(extract(epoch from n.now) * 1000 / $1::int) - floor(extract(epoch from d.newest_at) * 1000 / $1::int))::int
     as instants_behind,
   (select count(*)::int from incident i where i.closed_at is null and i.retracted_at is null) as incidents_open,
-  a.waiting as alerts_waiting,
-  greatest(0, extract(epoch from n.now - a.oldest))::float8 as alert_age_seconds,
   f.feeds
 from (select clock_timestamp() as now) n
 cross join (
   select coalesce((select e.ticked_at from engine_clock e), (select min(m.applied_at) from migration m)) as newest_at
 ) d
-cross join (
-  select count(*)::int as waiting, min(w.recorded_at) as oldest
-  from alert_event w
-  where w.dispatched_at is null and w.dropped_at is null
-) a
 cross join (
   -- [{kind, api, readable}]
   select coalesce(

@@ -70,6 +70,7 @@ create unique index delivery_once on delivery (channel_id, event_id) where cause
 create index delivery_line on delivery (channel_id, event_id) where state = 'due' and cause in ('event', 'open');
 create index delivery_due_by_hand on delivery (delivery_id) where state = 'due' and cause in ('replay', 'test');
 create index delivery_of_event on delivery (event_id);
+create index delivery_delivered on delivery (ended_at) where state = 'delivered' and cause = 'event';
 create index delivery_of_channel on delivery (channel_id, delivery_id);
 
 -- Every time that one was sent, or was to be. Written before it leaves: one that nobody ended is known to have been begun.

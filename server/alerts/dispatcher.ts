@@ -1,0 +1,337 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Db } from "../db.js";
+import type { Log } from "../log.js";
+import { startLoop } from "../loop.js";
+import type { Alert } from "./alert.js";
+import { type DeliveryRules, deliveryRules } from "./rules.js";
+import type { Destination, Letter } from "./letter.js";
+import type { AlertMetrics } from "./metrics.js";
+import type { Outcome, Poster } from "./post.js";
+import type { Sealing } from "./sealing.js";
+
+export interface DispatcherOptions {
+  db: Db;
+  poster: Poster;
+  /** Null where there is no key: alerts are kept in line for each channel, and none is sent. */
+  sealing: Sealing | null;
+  /** Writes what a channel is sent. */
+  write: (to: Destination, alert: Alert, deliveryId: number) => Letter;
+  log: Log;
+  metrics?: AlertMetrics | undefined;
+  rules?: DeliveryRules;
+  /** From 0 to 1; pauses before the next attempt are spread by it. */
+  random?: () => number;
+}
+
+export interface Dispatcher {
+  /** How it signs what it claims. */
+  holder: string;
+  /** There may be something in the outbox. */
+  wake: () => void;
+  /** Claims nothing more, and resolves when what is on its way has been answered and noted, or after some seconds. */
+  close: () => Promise<void>;
+}
+
+/** One row of `claim_deliveries.sql`. */
+type Claimed = {
+  delivery_id: number;
+  event_id: number;
+  kind: string;
+  channel_id: number;
+  slug: string;
+} & (
+  | { state: "dropped"; reason: string }
+  | ({
+      state: "due";
+      taken_over: boolean;
+      attempt_id: number;
+      body: Alert;
+    } & ChannelRow)
+);
+
+export interface ChannelRow {
+  channel_id: number;
+  format: Destination["format"];
+  service_region: "us" | "eu" | null;
+  destination: Buffer;
+  secret: Buffer | null;
+  former_secret: Buffer | null;
+}
+
+/** One row of `settle_deliveries.sql`. */
+export interface Settled {
+  attempt_id: number;
+  delivery_id: number;
+  event_id: number | null;
+  channel_id: number;
+  format: Destination["format"];
+  state: "due" | "delivered" | "failed";
+  failures: number;
+  due_at: Date;
+  channel_off: "failures" | "gone" | null;
+  channel_failures: number;
+}
+
+interface Ended {
+  attemptId: number;
+  outcome: Outcome;
+  atMs: number;
+}
+
+/** Of the outbox at once: in a storm others are served in between. */
+const eventsAtOnce = 200;
+
+/** After a turn that failed, which is when the database does. */
+const againMs = 1_000;
+
+/** A closing has ten seconds for all of core; what has not been answered by then is taken over by somebody else, or sent again. */
+const patienceMs = 6_000;
+
+/**
+ * Sends what stands in the outbox to every channel that it concerns, each at least once, in the order in which it happened. Any
+ * number of dispatchers may run. All that they know of each other is in the database.
+ *
+ * What one turn does stands in one statement each: note what was answered, put what is new in line, claim what is due. Answers
+ * that come meanwhile are noted together in the next turn, so the more is to be done, the more is done at once.
+ */
+export function startDispatcher({
+  db,
+  poster,
+  sealing,
+  write,
+  log,
+  metrics,
+  rules = deliveryRules,
+  random = Math.random,
+}: DispatcherOptions): Dispatcher {
+  const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  let ended: Ended[] = [];
+  let underWay = 0;
+  let closing = false;
+  let mayHaveNew = true;
+  let lookAtMs = 0;
+  let noneUnderWay = () => {};
+
+  const turning = startLoop(async () => {
+    try {
+      await settle();
+      if (closing) return againMs;
+      if (mayHaveNew || performance.now() >= lookAtMs) await look();
+      await claim();
+      return rules.look_ms;
+    } catch (error) {
+      log.error("could not go on with alerts; the next turn tries again", {
+        error,
+      });
+      return againMs;
+    }
+  });
+
+  /** Once in a while, and whenever somebody says that there is something new. */
+  async function look(): Promise<void> {
+    mayHaveNew = false;
+    lookAtMs = performance.now() + rules.look_ms;
+    const [row] = await db.file<Expanded>("expand_alerts", [
+      null,
+      eventsAtOnce,
+    ]);
+    const { events, deliveries, skipped, dropped } = row!;
+    if (events > 0)
+      log.info("alerts", { events, deliveries, skipped, dropped });
+    if (events === eventsAtOnce) mayHaveNew = true;
+    await endWhatIsNotSent();
+  }
+
+  async function endWhatIsNotSent(): Promise<void> {
+    const rows = await db.file<EndedUnsent>("end_deliveries", [null]);
+    for (const { channel_id: channel, state, deliveries } of rows)
+      log.warn("alerts were not sent, see delivery list", {
+        ...{ channel, state, deliveries },
+      });
+  }
+
+  async function claim(): Promise<void> {
+    const free = rules.at_once - underWay;
+    if (sealing === null || free <= 0) return;
+    const rows = await db.file<Claimed>("claim_deliveries", [
+      null,
+      holder,
+      rules.lease_ms,
+      free,
+      JSON.stringify(rules.pace_ms),
+    ]);
+    for (const row of rows) {
+      if (row.state === "dropped") tellDropped(row);
+      else void send(row, sealing);
+    }
+    // the next in those lines may be due
+    if (rows.some(({ state }) => state === "dropped")) turning.wake();
+  }
+
+  async function send(
+    claimed: Extract<Claimed, { state: "due" }>,
+    sealing: Sealing,
+  ): Promise<void> {
+    underWay += 1;
+    if (claimed.taken_over)
+      log.warn("sends again what another did not bring to an end", {
+        ...told(claimed),
+      });
+    const outcome = await sent(claimed, sealing);
+    ended.push({
+      attemptId: claimed.attempt_id,
+      outcome,
+      atMs: performance.now(),
+    });
+    underWay -= 1;
+    if (underWay === 0) noneUnderWay();
+    metrics?.sent(claimed.format, outcome);
+    turning.wake();
+  }
+
+  /** Whatever goes wrong on our side is an outcome too: a claim that nobody ends would keep its channel waiting for the lease. */
+  async function sent(
+    claimed: Extract<Claimed, { state: "due" }>,
+    sealing: Sealing,
+  ): Promise<Outcome> {
+    try {
+      const to = destinationOf(claimed, sealing);
+      return await poster.post(write(to, claimed.body, claimed.delivery_id));
+    } catch (error) {
+      log.error("an alert could not be sent for a fault of our own", {
+        ...told(claimed),
+        error,
+      });
+      return ownFault((error as Error).message);
+    }
+  }
+
+  async function settle(): Promise<void> {
+    if (ended.length === 0) return;
+    const settling = ended;
+    ended = [];
+    const nowMs = performance.now();
+    const results = settling.map(({ attemptId, outcome, atMs }) => ({
+      attemptId,
+      ...outcome,
+      agoMs: Math.round(nowMs - atMs),
+      spread: 0.8 + 0.4 * random(),
+    }));
+    let rows: Settled[];
+    try {
+      rows = await db.file<Settled>("settle_deliveries", [
+        null,
+        JSON.stringify(results),
+        JSON.stringify(rules),
+      ]);
+    } catch (error) {
+      ended = [...settling, ...ended];
+      throw error;
+    }
+    for (const row of rows) tellSettled(row);
+    if (rows.some(({ channel_off: off }) => off !== null))
+      await endWhatIsNotSent();
+  }
+
+  function tellDropped({ reason, ...claimed }: Claimed & { reason: string }) {
+    log.warn("an alert was dropped", { ...told(claimed), reason });
+  }
+
+  function tellSettled(row: Settled): void {
+    const { delivery_id: delivery, channel_id: channel, state, failures } = row;
+    if (state === "failed")
+      log.warn("an alert could not be delivered", {
+        ...{ delivery, channel, failures },
+      });
+    if (row.channel_off === null) return;
+    metrics?.switchedOff(row.channel_off);
+    const why = {
+      failures: `${row.channel_failures} failures in a row`,
+      gone: "the receiver said that it is gone (410)",
+    }[row.channel_off];
+    log.error("a channel was switched off; nothing is sent to it any more", {
+      ...{ channel, why },
+    });
+  }
+
+  return {
+    holder,
+    wake() {
+      mayHaveNew = true;
+      turning.wake();
+    },
+    async close() {
+      closing = true;
+      const answered = new Promise<void>((resolve) => {
+        noneUnderWay = resolve;
+        if (underWay === 0) resolve();
+      });
+      await Promise.race([answered, pause(patienceMs)]);
+      await turning.end();
+      await settle();
+    },
+  };
+}
+
+interface Expanded {
+  events: number;
+  deliveries: number;
+  skipped: number;
+  dropped: number;
+}
+
+interface EndedUnsent {
+  channel_id: number;
+  state: string;
+  deliveries: number;
+}
+
+/** @throws UserError where it was encrypted with another key */
+export function destinationOf(
+  channel: ChannelRow,
+  sealing: Sealing,
+): Destination {
+  const where = sealing.open(channel.destination, "destination");
+  switch (channel.format) {
+    case "native": {
+      const secrets = [channel.secret, channel.former_secret]
+        .filter((secret) => secret !== null)
+        .map((secret) => sealing.open(secret, "secret"));
+      return { format: "native", url: where, secrets };
+    }
+    case "chat":
+      return { format: "chat", url: where };
+    case "paging":
+      return {
+        format: "paging",
+        serviceRegion: channel.service_region!,
+        routingKey: where,
+      };
+  }
+}
+
+function ownFault(error: string): Outcome {
+  return {
+    result: "ours",
+    error,
+    status: null,
+    durationMs: 0,
+    answer: null,
+    retryAfterMs: null,
+  };
+}
+
+function told({
+  delivery_id: delivery,
+  event_id: event,
+  channel_id: channel,
+  kind,
+  slug,
+}: Pick<Claimed, "delivery_id" | "event_id" | "channel_id" | "kind" | "slug">) {
+  return { delivery, event, channel, kind, slug };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

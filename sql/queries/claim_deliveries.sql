@@ -1,0 +1,101 @@
+-- What is to be sent now? The first in line of each channel that is on and free, for the asker alone until its claim runs out. One
+-- that somebody else had claimed and never settled is taken over: whether it left, nobody knows, so it is sent again.
+--
+-- $1 now, or null: by this database's clock; $2 who asks; $3 for how long it is claimed, milliseconds; $4 how many at the most;
+-- $5 {format: milliseconds} that a channel rests between two. Rows {state, delivery_id, event_id, kind, channel_id, slug, reason, taken_over,
+-- attempt_id, format, service_region, destination, secret, former_secret, body}. `state` is `due` where it is to be sent; `dropped`
+-- where its incident is no longer public and it ends here, from attempt_id on null.
+with n as materialized (
+  select coalesce($1::timestamptz, clock_timestamp()) as now
+),
+first_in_line as materialized (
+  select f.delivery_id
+  from n
+  cross join channel c
+  cross join lateral (
+    select d.delivery_id, d.due_at, d.claimed_until
+    from delivery d
+    where d.channel_id = c.channel_id and d.state = 'due' and d.cause in ('event', 'open')
+    order by d.event_id
+    limit 1
+  ) f
+  where c.removed_at is null and c.off_at is null and c.free_at <= n.now
+    and f.due_at <= n.now
+    and (f.claimed_until is null or f.claimed_until <= n.now)
+  order by f.due_at, f.delivery_id
+  limit $4
+),
+-- another dispatcher may have been quicker since this statement began: asked again under the lock, it is found out
+free as materialized (
+  select d.delivery_id, d.channel_id, d.event_id, d.claimed_by is not null as taken_over
+  from delivery d
+  join first_in_line using (delivery_id)
+  cross join n
+  where d.state = 'due' and d.due_at <= n.now and (d.claimed_until is null or d.claimed_until <= n.now)
+  for update of d skip locked
+),
+told as materialized (
+  select f.*, e.kind, i.slug, i.retracted_at, a.body
+  from free f
+  join alert_event e using (event_id)
+  join incident i using (incident_id)
+  left join api.alert a on a.event_id = f.event_id
+),
+moved as (
+  update delivery d
+  set state = case when t.body is null then 'dropped' else 'due' end,
+    reason = case
+      when t.body is not null then null
+      when t.retracted_at is not null then 'its incident was retracted'
+      else 'its venue is no longer published'
+    end,
+    ended_at = case when t.body is null then n.now end,
+    claimed_by = case when t.body is not null then $2 end,
+    claimed_until = case when t.body is not null then n.now + $3::int * interval '1 millisecond' end,
+    first_claimed_at = coalesce(d.first_claimed_at, case when t.body is not null then n.now end)
+  from told t
+  cross join n
+  where d.delivery_id = t.delivery_id
+  returning d.delivery_id, d.state, d.reason
+),
+lost as (
+  update delivery_attempt a
+  set result = 'lost', ended_at = n.now, error = 'whoever sent it ended before the answer was recorded'
+  from told t
+  cross join n
+  where t.taken_over and a.delivery_id = t.delivery_id and a.result is null
+),
+begun as (
+  insert into delivery_attempt (delivery_id, sent_by, started_at)
+  select t.delivery_id, $2, n.now from told t cross join n where t.body is not null
+  returning delivery_id, attempt_id
+),
+busy as (
+  update channel c
+  set free_at = n.now + ($5::jsonb ->> c.format)::int * interval '1 millisecond'
+  from told t
+  cross join n
+  where c.channel_id = t.channel_id and t.body is not null and ($5::jsonb ->> c.format)::int > 0
+)
+select
+  m.state,
+  t.delivery_id,
+  t.event_id,
+  t.kind,
+  t.channel_id,
+  t.slug,
+  m.reason,
+  t.taken_over,
+  b.attempt_id,
+  c.format,
+  c.service_region,
+  c.destination,
+  c.secret,
+  case when c.former_until > n.now then c.former_secret end as former_secret,
+  t.body
+from told t
+join moved m using (delivery_id)
+join channel c using (channel_id)
+cross join n
+left join begun b using (delivery_id)
+order by t.event_id, t.delivery_id

@@ -1,0 +1,38 @@
+-- What is not going to be sent any more? What stands in line for a channel that was switched off or removed is skipped, and what an operator
+-- sent by a command that ended before the answer has failed. Each is noted in the log of deliveries, from where it can be replayed.
+--
+-- $1 now, or null: by this database's clock. Rows {channel_id, state, deliveries}.
+with n as materialized (
+  select coalesce($1::timestamptz, clock_timestamp()) as now
+),
+ended as (
+  update delivery d
+  set state = case when d.cause in ('event', 'open') then 'skipped' else 'failed' end,
+    reason = case
+      when d.cause not in ('event', 'open') then null
+      when c.removed_at is not null then 'the channel was removed'
+      else 'the channel was off'
+    end,
+    ended_at = n.now,
+    claimed_by = null,
+    claimed_until = null
+  from channel c
+  cross join n
+  where c.channel_id = d.channel_id
+    and d.state = 'due'
+    -- what is on its way is waited for
+    and (d.claimed_until is null or d.claimed_until <= n.now)
+    and (c.off_at is not null or c.removed_at is not null or d.cause in ('replay', 'test'))
+  returning d.delivery_id, d.channel_id, d.state
+),
+lost as (
+  update delivery_attempt a
+  set result = 'lost', ended_at = n.now, error = 'whoever sent it ended before the answer was recorded'
+  from ended e
+  cross join n
+  where a.delivery_id = e.delivery_id and a.result is null
+)
+select e.channel_id, e.state, count(*)::int as deliveries
+from ended e
+group by e.channel_id, e.state
+order by e.channel_id, e.state

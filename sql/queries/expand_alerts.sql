@@ -1,0 +1,80 @@
+-- For whom is what has happened? Each event that waits in the outbox, oldest first, becomes a delivery for each channel that it
+-- concerns, and has left the outbox with that: both or neither.
+--
+-- $1 now, or null: by this database's clock; $2 how many events at the most. One row {events, deliveries, skipped, dropped}.
+--
+-- Two dispatchers may do this at once. The second waits for the first and finds these events gone; were it to pass over what is locked,
+-- later events could be in line, and sent, before earlier ones.
+with n as materialized (
+  select coalesce($1::timestamptz, clock_timestamp()) as now
+),
+waiting as materialized (
+  select e.event_id, e.incident_id, e.kind, e.severity
+  from alert_event e
+  where e.dispatched_at is null and e.dropped_at is null
+  order by e.event_id
+  limit $2
+  for update
+),
+-- retracted at the very moment
+retracted as (
+  select w.event_id from waiting w join incident i using (incident_id) where i.retracted_at is not null
+),
+concerned as materialized (
+  select w.event_id, w.incident_id, w.kind, c.channel_id, c.off_at, c.off_cause
+  from waiting w
+  join incident i using (incident_id)
+  join component p using (component_id)
+  join venue v using (venue_id)
+  join channel c
+    on c.removed_at is null
+    and c.after_event_id < w.event_id
+    and api.concerns(c.severity_floor, c.venues, c.categories, w.severity, v.venue, v.category)
+  where i.retracted_at is null
+),
+-- that it is over is told to those who were told, or are to be told, that it began
+told as (
+  select t.*
+  from concerned t
+  where t.kind <> 'closed'
+    or exists (
+      select from concerned b
+      where b.incident_id = t.incident_id and b.channel_id = t.channel_id and b.kind <> 'closed' and b.off_at is null
+    )
+    or exists (
+      select
+      from alert_event b
+      join delivery d on d.event_id = b.event_id and d.channel_id = t.channel_id
+      where b.incident_id = t.incident_id and b.kind <> 'closed'
+        and d.cause in ('event', 'open') and d.state <> 'skipped'
+    )
+),
+added as (
+  insert into delivery (channel_id, event_id, cause, state, reason, created_at, due_at, ended_at)
+  select
+    t.channel_id,
+    t.event_id,
+    'event',
+    case when t.off_at is null then 'due' else 'skipped' end,
+    case when t.off_at is not null then 'the channel was off' end,
+    n.now,
+    n.now,
+    case when t.off_at is not null then n.now end
+  from told t
+  cross join n
+  order by t.event_id, t.channel_id
+  returning state
+),
+dispatched as (
+  update alert_event e
+  set dispatched_at = case when r.event_id is null then n.now end,
+    dropped_at = case when r.event_id is not null then n.now end
+  from n, waiting w
+  left join retracted r using (event_id)
+  where e.event_id = w.event_id
+)
+select
+  (select count(*)::int from waiting) as events,
+  (select count(*)::int from added) as deliveries,
+  (select count(*)::int from added where state = 'skipped') as skipped,
+  (select count(*)::int from retracted) as dropped
