@@ -1,29 +1,22 @@
 /** Several cores on one database, of which any may die or sleep at any time: one decides, and what it decides is the same. */
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import t, { type Test } from "tap";
+import t from "tap";
 import { type Pool, sql } from "../server/db.js";
-import { usualPace } from "../server/engine/core.js";
-import { type RulesRow, rulesRow } from "../server/engine/rules.js";
+import { rulesRow } from "../server/engine/rules.js";
 import { accepted, decideUpTo, tick } from "../server/engine/tick.js";
-import { packagedFile } from "../server/package.js";
 import { migratedDatabase } from "./database.js";
 import { everythingDecided, forgetDecisions } from "./decisions.js";
+import { type Killable, startKillable } from "./killable.js";
+import {
+  cadenceMs,
+  makeWorld,
+  measure,
+  quickPace,
+  quickRules,
+  stepMs,
+} from "./quick-world.js";
 import { randomFrom } from "./random-samples.js";
 import { until } from "./until.js";
-
-const cadenceMs = 500;
-const stepMs = 200;
-/** A tenth of the usual step, cadence and window, and a still shorter hold: trouble comes and goes within seconds. */
-const quickRules: RulesRow = {
-  ...rulesRow,
-  step_ms: stepMs,
-  window_ms: 6_000,
-  vote_max_age_ms: 6_000,
-  recovery_hold_ms: 2_000,
-};
-const quickPace = { ...usualPace, leaseMs: 600 };
 
 void t.test("three cores, whose leader is killed or frozen", async (t) => {
   const { pool, url } = await migratedDatabase(t);
@@ -32,7 +25,10 @@ void t.test("three cores, whose leader is killed or frozen", async (t) => {
   const random = randomFrom(3);
   const world = makeWorld(random, Date.now());
   const cores = [0, 1, 2].map(() =>
-    startCoreProcess(t, url, { rules: quickRules, pace: quickPace }),
+    startKillable(t, "core-process", url, {
+      rules: quickRules,
+      pace: quickPace,
+    }),
   );
 
   const measured = measure(pool, world);
@@ -84,7 +80,7 @@ void t.test("three cores, whose leader is killed or frozen", async (t) => {
 void t.test("a leader that dies at the usual pace", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await noteTicks(pool);
-  const cores = [0, 1].map(() => startCoreProcess(t, url, {}));
+  const cores = [0, 1].map(() => startKillable(t, "core-process", url, {}));
   await until(async () => (await ticks(pool)).length > 0);
   const { pid } = (await leader(pool))!;
   const dying = cores.find((core) => core.pid() === pid)!;
@@ -105,82 +101,6 @@ void t.test("a leader that dies at the usual pace", async (t) => {
   );
 });
 
-interface Fault {
-  venue: string;
-  regions: string[];
-  fromMs: number;
-  toMs: number;
-}
-
-interface World {
-  startMs: number;
-  endMs: number;
-  /** At most one a venue, by its name. */
-  faults: Fault[];
-}
-
-const regions = ["ap-southeast", "eu-central", "us-east"];
-const venues = [
-  "binance",
-  "bitfinex",
-  "bybit",
-  "coinbase",
-  "gate",
-  "gemini",
-  "kraken",
-  "kucoin",
-  "okx",
-];
-
-/** One fault a venue, all well over some seconds before the end. Some are seen by one region alone. */
-function makeWorld(random: () => number, nowMs: number): World {
-  const startMs = Math.ceil(nowMs / cadenceMs) * cadenceMs;
-  const faults = venues.map((venue) => {
-    const alone = random() < 0.2;
-    const spared = Math.floor(random() * regions.length);
-    const fromMs = startMs + (4 + Math.floor(random() * 12)) * cadenceMs;
-    return {
-      venue,
-      regions: regions.filter((_, i) =>
-        alone ? i === spared : random() < 0.5 || i !== spared,
-      ),
-      fromMs,
-      toMs: fromMs + (12 + Math.floor(random() * 4)) * cadenceMs,
-    };
-  });
-  return { startMs, endMs: startMs + 27_000, faults };
-}
-
-/** Inserts the samples of each slot when its time has come. */
-async function measure(pool: Pool, world: World): Promise<void> {
-  for (let ms = world.startMs; ms < world.endMs; ms += cadenceMs) {
-    await sleep(Math.max(0, ms - Date.now()));
-    const rows = world.faults.flatMap((fault) =>
-      regions.map((region) => ({
-        venue: fault.venue,
-        region,
-        good: !(
-          ms >= fault.fromMs &&
-          ms < fault.toMs &&
-          fault.regions.includes(region)
-        ),
-      })),
-    );
-    await pool.query(sql`
-      insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
-      select
-        s.ts, c.component_id, g.region_id, r.good, case when not r.good then 'timeout'::fault end, 80000,
-        -- known only some time after it is inserted: how long that takes makes no difference then
-        greatest(3, ceil(extract(epoch from clock_timestamp() - s.ts))::int + 1)
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (venue text, region text, good boolean)
-      cross join (select ${new Date(ms)}::timestamptz) as s (ts)
-      join venue v using (venue)
-      join component c on c.venue_id = v.venue_id and c.component = 'rest:ticker'
-      join region g using (region)
-    `);
-  }
-}
-
 interface Act {
   what: string;
   at: Date;
@@ -190,7 +110,7 @@ interface Act {
 async function disturb(
   pool: Pool,
   random: () => number,
-  cores: CoreProcess[],
+  cores: Killable[],
   untilMs: number,
 ): Promise<Act[]> {
   const acts: Act[] = [];
@@ -213,50 +133,6 @@ async function disturb(
   }
   await Promise.all(recoveries);
   return acts;
-}
-
-interface CoreProcess {
-  pid: () => number;
-  isWell: () => boolean;
-  kill: () => void;
-  restart: () => void;
-  freeze: () => void;
-  thaw: () => void;
-  stop: () => Promise<void>;
-}
-
-function startCoreProcess(t: Test, url: string, options: object): CoreProcess {
-  const program = packagedFile("dist/test/core-process.js");
-  let child: ChildProcess;
-  let well = true;
-
-  function start(): void {
-    child = spawn(process.execPath, [program, url, JSON.stringify(options)], {
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    well = true;
-  }
-  function signal(name: NodeJS.Signals): void {
-    child.kill(name);
-    well = name === "SIGCONT";
-  }
-
-  start();
-  // also a frozen one
-  t.teardown(() => child.kill("SIGKILL"));
-  return {
-    pid: () => child.pid!,
-    isWell: () => well,
-    kill: () => signal("SIGKILL"),
-    restart: start,
-    freeze: () => signal("SIGSTOP"),
-    thaw: () => signal("SIGCONT"),
-    async stop() {
-      const exited = once(child, "exit");
-      child.kill("SIGTERM");
-      await exited;
-    },
-  };
 }
 
 /** Keeps when each instant was decided, by which core. */

@@ -1,0 +1,114 @@
+/**
+ * A dispatcher as a process of its own, with an engine if it is given one, for tests that kill it. Arguments: the database's URL;
+ * options as JSON. It says `ready` on standard output once it is connected.
+ */
+import { startDispatcher } from "../server/alerts/dispatcher.js";
+import { letterFor } from "../server/alerts/letter.js";
+import { makePoster, type Poster } from "../server/alerts/post.js";
+import type { DeliveryRules } from "../server/alerts/rules.js";
+import { makeSealing } from "../server/alerts/sealing.js";
+import { type Db, openPool, type Pool, sql } from "../server/db.js";
+import { startCore, type CoreOptions } from "../server/engine/core.js";
+import { makeLog } from "../server/log.js";
+
+export interface AlertingOptions {
+  /** Base64. */
+  channelKey: string;
+  rules: DeliveryRules;
+  deadlineMs: number;
+  engine?: Pick<CoreOptions, "rules" | "pace">;
+  dieAt?: FaultPoint;
+}
+
+/** Where it ends itself by SIGKILL: around a statement, by the file's name, or around a request to a receiver. */
+export interface FaultPoint {
+  step: string;
+  when: "before" | "after";
+  /** At which time that it comes there, from 1. */
+  time: number;
+}
+
+const [url = "", given = "{}"] = process.argv.slice(2);
+const options = JSON.parse(given) as AlertingOptions;
+const log = makeLog("alerting", "error");
+const times = new Map<string, number>();
+
+/** Dies where it is told to, and does the step otherwise. */
+async function step<Result>(
+  name: string,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  const time = (times.get(name) ?? 0) + 1;
+  times.set(name, time);
+  const { dieAt } = options;
+  const dies = dieAt?.step === name && dieAt.time === time;
+  if (dies && dieAt.when === "before") die();
+  const result = await act();
+  if (dies) die();
+  return result;
+}
+
+function die(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+function faulty<Of extends Db>(db: Of): Of {
+  return {
+    ...db,
+    file: (name: string, values?: readonly unknown[]) =>
+      step(name, () => db.file(name, values)),
+  };
+}
+
+const pool = openPool(url, { applicationName: "alerting", log, max: 2 });
+await pool.query(sql`select`);
+const poster = makePoster({
+  allowLoopback: true,
+  deadlineMs: options.deadlineMs,
+});
+const posting: Poster = {
+  ...poster,
+  post: (letter) => step("post", () => poster.post(letter)),
+};
+const dispatcher = startDispatcher({
+  db: faulty(pool),
+  poster: posting,
+  sealing: makeSealing(Buffer.from(options.channelKey, "base64")),
+  write: (to, alert, deliveryId) =>
+    letterFor(to, alert, {
+      at: new Date(),
+      deliveryId,
+      baseUrl: "https://status.example",
+      userAgent: "venuewatch/test",
+    }),
+  log,
+  rules: options.rules,
+});
+const core = options.engine && startEngine(options.engine, pool);
+process.once("SIGTERM", () => void stop());
+process.stdout.write("ready\n");
+
+function startEngine(engine: Pick<CoreOptions, "rules" | "pace">, pool: Pool) {
+  const leasePool = openPool(url, { applicationName: "alerting lease", log });
+  const core = startCore({
+    pool: faulty(pool),
+    leasePool,
+    log,
+    ...engine,
+    onAlert: dispatcher.wake,
+  });
+  return {
+    close: async () => {
+      await core.close();
+      await leasePool.close();
+    },
+  };
+}
+
+async function stop(): Promise<void> {
+  await core?.close();
+  await dispatcher.close();
+  await poster.close();
+  await pool.close();
+  process.exit();
+}

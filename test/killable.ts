@@ -1,0 +1,55 @@
+/** Programs of tests that are killed and frozen. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Test } from "tap";
+import { packagedFile } from "../server/package.js";
+
+export interface Killable {
+  pid: () => number;
+  isWell: () => boolean;
+  kill: () => void;
+  restart: () => void;
+  freeze: () => void;
+  thaw: () => void;
+  stop: () => Promise<void>;
+}
+
+/** @param name of its file in `test/`; it gets the database's URL and its options as JSON */
+export function startKillable(
+  t: Test,
+  name: string,
+  url: string,
+  options: object,
+): Killable {
+  const program = packagedFile(`dist/test/${name}.js`);
+  let child: ChildProcess;
+  let well = true;
+
+  function start(): void {
+    child = spawn(process.execPath, [program, url, JSON.stringify(options)], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    well = true;
+  }
+  function signal(name: NodeJS.Signals): void {
+    child.kill(name);
+    well = name === "SIGCONT";
+  }
+
+  start();
+  // also a frozen one
+  t.teardown(() => child.kill("SIGKILL"));
+  return {
+    pid: () => child.pid!,
+    isWell: () => well,
+    kill: () => signal("SIGKILL"),
+    restart: start,
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
+    async stop() {
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}
