@@ -119,8 +119,8 @@ export async function unmeasured(
 /** Nothing was ever measured. */
 export async function forget(db: Db): Promise<void> {
   await db.script(
-    `truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event, channel, delivery, delivery_attempt,
-      impairment, typical_latency, rules_in_force restart identity`,
+    `truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
+      channel, delivery, delivery_attempt, impairment, typical_latency, rules_in_force restart identity`,
   );
   await rollUp(db);
 }
