@@ -84,7 +84,14 @@ void t.test("what serves every program leans on no stage", (t) => {
 });
 
 void t.test("stages meet in the database, not in each other", (t) => {
-  for (const stage of ["api", "engine", "embedded", "notices", "stalls"])
+  for (const stage of [
+    "alerts",
+    "api",
+    "engine",
+    "embedded",
+    "notices",
+    "stalls",
+  ])
     t.same(
       forbidden(
         (from) => from.startsWith(`server/${stage}/`),

@@ -120,7 +120,7 @@ export async function unmeasured(
 export async function forget(db: Db): Promise<void> {
   await db.script(
     `truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
-      impairment, typical_latency, rules_in_force restart identity`,
+      channel, delivery, delivery_attempt, impairment, typical_latency, rules_in_force restart identity`,
   );
   await rollUp(db);
 }
