@@ -12,7 +12,9 @@ interface Source {
   imports: string[];
 }
 
-const sources = ["server", "probe", "test", "bench"].flatMap(sourcesIn);
+const sources = ["server", "probe", "receiving", "test", "bench"].flatMap(
+  sourcesIn,
+);
 
 void t.test("sources and their imports are found", (t) => {
   t.ok(sources.length > 100);
@@ -107,10 +109,28 @@ void t.test("stages meet in the database, not in each other", (t) => {
   t.end();
 });
 
+void t.test("what receivers copy needs nothing of ours", (t) => {
+  for (const { path, imports } of sources)
+    if (path.startsWith("receiving/"))
+      for (const name of imports)
+        t.ok(name.startsWith("receiving/") || isOfNode(name), name);
+  t.same(
+    forbidden(
+      (from) => !/^(receiving|test)\//.test(from),
+      (to) => to.startsWith("receiving/"),
+    ),
+    [],
+    "and nothing of ours needs it",
+  );
+  t.end();
+});
+
 void t.test("the environment is read in one place", (t) => {
   const readers = sources.filter(
     ({ path, text }) =>
-      !/^(test|bench)\//.test(path) && /\bprocess(\.|\[")env\b/.test(text),
+      // what strangers copy is no part of the programs
+      !/^(test|bench|receiving)\//.test(path) &&
+      /\bprocess(\.|\[")env\b/.test(text),
   );
   t.same(
     readers.map(({ path }) => path),
@@ -129,7 +149,7 @@ void t.test("only packages that package.json names are imported", (t) => {
     const named = /^(test|bench)\//.test(path) ? inTests : always;
     const world = path.startsWith("test/world/") ? always : named;
     const foreign = imports
-      .filter((name) => !/^(server|probe|test|bench)\//.test(name))
+      .filter((name) => !/^(server|probe|receiving|test|bench)\//.test(name))
       .filter((name) => !isOfNode(name) && !world.includes(packageOf(name)));
     t.same(foreign, [], path);
   }
@@ -198,7 +218,10 @@ function forbidden(
     .filter(({ path }) => from(path))
     .flatMap(({ path, imports }) =>
       imports
-        .filter((name) => /^(server|probe|test|bench)\//.test(name) && to(name))
+        .filter(
+          (name) =>
+            /^(server|probe|receiving|test|bench)\//.test(name) && to(name),
+        )
         .map((name) => `${path} imports ${name}`),
     );
 }

@@ -201,7 +201,7 @@ void t.test("the description of the API", async (t) => {
       // for whoever runs the service, or for people to read, and outside of this API
       .filter(
         (path) =>
-          !/^\/(readyz|methodology|rulebook|checking|comparing|changelog)$/.test(
+          !/^\/(readyz|methodology|rulebook|checking|comparing|receiving|changelog)$/.test(
             path,
           ),
       );
@@ -496,7 +496,7 @@ void t.test("the description of the API", async (t) => {
       documentOf({ registry, siteUrl: "https://example.org/status" }),
     );
     t.notMatch(words, /\w+\.md\b/);
-    for (const page of ["methodology", "rulebook", "changelog"])
+    for (const page of ["methodology", "rulebook", "receiving", "changelog"])
       t.match(words, `https://example.org/status/${page}`);
     t.end();
   });

@@ -21,6 +21,7 @@ import { groups, type Operation, operations } from "./operations.js";
 import { exampleOf } from "./schemas/example.js";
 import { namedSchemas, type Schema } from "./schemas/shapes.js";
 import { tableExample, tableText } from "./schemas/table.js";
+import { alertWebhook } from "./webhook.js";
 
 /** `/openapi.json`: what this API answers, in OpenAPI 3.1, made of the schemas and parameters that it works with. */
 export function openapiRoute(
@@ -58,7 +59,7 @@ Fields may be added to any object at any time: ignore those that you do not know
 
 Errors are RFC 9457 problems. Unknown parameters are ignored; one that is repeated, structured or empty is refused.
 
-How each number is made is at ${siteUrl}/methodology, how samples become incidents at ${siteUrl}/rulebook, and what changed at ${siteUrl}/changelog.`,
+How each number is made is at ${siteUrl}/methodology, how samples become incidents at ${siteUrl}/rulebook, how alerts are received at ${siteUrl}/receiving, and what changed at ${siteUrl}/changelog.`,
     },
     servers: [{ url: baseUrl }],
     // nothing here needs a key
@@ -70,6 +71,7 @@ How each number is made is at ${siteUrl}/methodology, how samples become inciden
     paths: Object.fromEntries(
       described.map((operation) => [operation.path, { get: get(operation) }]),
     ),
+    webhooks: { alert: alertWebhook(siteUrl) },
     components: {
       schemas: Object.fromEntries(
         [...namedSchemas].map(([name, schema]) => [name, partsOf(schema)]),

@@ -59,6 +59,7 @@ export const groups = {
   board: "What is up, and what is not.",
   history: "What happened, and how often.",
   method: "Who measures, and by which rules.",
+  alerts: "What is sent to those who asked an operator for it.",
   service: "The service itself.",
 };
 

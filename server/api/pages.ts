@@ -10,6 +10,7 @@ export const pages = {
   "/rulebook": "RULEBOOK.md",
   "/checking": "CHECKING.md",
   "/comparing": "COMPARING.md",
+  "/receiving": "RECEIVING.md",
   "/changelog": "CHANGELOG.md",
 } as const;
 

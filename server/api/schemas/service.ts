@@ -203,6 +203,7 @@ export const openapiResponse = object(
     },
     tags: list("Groups of what may be asked.", partOfOpenapi("A group.")),
     paths: partOfOpenapi("What may be asked, and what it answers."),
+    webhooks: partOfOpenapi("What is sent to receivers of alerts."),
     components: partOfOpenapi("What is referred to."),
   },
 );

@@ -1,0 +1,38 @@
+import type { Alert } from "./alert.js";
+import type { Letter, NativeDestination, Sent } from "./letter.js";
+import { permalinkOf } from "./permalink.js";
+import { standardSignature, svcSignature } from "./signature.js";
+
+/** The alert itself, signed: as the contract says, and beside it as public libraries can verify it. */
+export function nativeLetter(
+  { url, secrets }: NativeDestination,
+  alert: Alert,
+  sent: Sent,
+): Letter {
+  const body = Buffer.from(JSON.stringify(nativeBody(alert, sent.baseUrl)));
+  const id = alert.test ? `test_${sent.deliveryId}` : `evt_${alert.eventId}`;
+  const unixSeconds = Math.floor(sent.at.getTime() / 1000);
+  return {
+    url: new URL(url),
+    headers: {
+      "content-type": "application/json",
+      "user-agent": sent.userAgent,
+      "x-svc-signature": svcSignature(secrets, unixSeconds, body),
+      "webhook-id": id,
+      "webhook-timestamp": String(unixSeconds),
+      "webhook-signature": standardSignature(secrets, id, unixSeconds, body),
+    },
+    body,
+  };
+}
+
+/** In the documented order. */
+function nativeBody(alert: Alert, baseUrl: string) {
+  const { eventId, test, kind, severity, at, ...about } = alert;
+  const { incident, venue, component, evidence } = about;
+  const permalink = permalinkOf(alert, baseUrl);
+  return {
+    ...{ eventId, test, kind, severity, at, permalink },
+    ...{ incident, venue, component, evidence },
+  };
+}
