@@ -1,3 +1,4 @@
+import { ownTrouble } from "../server/own-trouble.js";
 import type { Fault } from "../server/sample.js";
 import type { Phase } from "./connection.js";
 import type { UnmeasuredReason } from "./measurement.js";
@@ -5,17 +6,6 @@ import type { UnmeasuredReason } from "./measurement.js";
 /** Why an exchange failed: the venue's fault, or our own trouble. */
 export type Cause =
   { fault: Fault; httpStatus?: number } | { unmeasured: UnmeasuredReason };
-
-/** What this machine says when it has no way out or no socket to give. */
-const ownTrouble = new Set([
-  "ENETUNREACH",
-  "ENETDOWN",
-  "EADDRNOTAVAIL",
-  "EMFILE",
-  "ENFILE",
-  "ENOBUFS",
-  "ENOMEM",
-]);
 
 /** An answer that is no HTTP, or that breaks its own rules: it did come, and it cannot be read. */
 const unreadable =

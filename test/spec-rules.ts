@@ -504,6 +504,26 @@ export const rules: Rule[] = [
     "spec: the notify window is 30 days, and percentiles of no delivery are null",
   ),
 
+  rule(
+    "webhook-post",
+    "POST with content type application/json to the URL that the channel was created with",
+    "alert-post",
+    "spec: POST with content type application/json to the URL of the channel",
+  ),
+  rule("webhook-https", "HTTPS only", "safe-address", "spec: HTTPS only"),
+  rule(
+    "webhook-redirects",
+    "redirects are not followed",
+    "alert-post",
+    "spec: redirects are not followed",
+  ),
+  rule(
+    "webhook-timeout",
+    "a receiver answers with a 2xx status within 10 seconds; anything else is a failure",
+    "alert-post",
+    "spec: the receiver answers with a 2xx status within 10 seconds, anything else is a failure",
+  ),
+
   // the service
   rule(
     "health-fields",
@@ -819,7 +839,6 @@ export const builtElsewhere: Omit<Rule, "test">[] = [
     "notify-backfill",
     "an event that waited for more than an hour is no part of the percentiles",
   ],
-  ["webhook-timeout", "a receiver answers within 10 seconds"],
   ["webhook-attempts", "up to 5 attempts"],
   ["webhook-switch-off", "10 failures in a row switch a channel off"],
   ["webhook-signature", "a signature is good for 300 seconds"],

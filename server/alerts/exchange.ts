@@ -1,0 +1,138 @@
+/** One request and its answer, until it ends in one way or another. */
+
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { retryAfterMs } from "../retry-after.js";
+import { beginningOf } from "./answer-text.js";
+import { endingByFault, endingByTime, type Awaited } from "./fault.js";
+import type { Letter, Outcome } from "./post.js";
+import { hostOf } from "./safe-url.js";
+
+/** What is not said is null, and how long it took is for others to say. */
+export type Ending = Pick<Outcome, "result"> &
+  Partial<Omit<Outcome, "durationMs">>;
+
+export interface Exchange {
+  /** Rejects for bugs of ours alone. */
+  ending: Promise<Ending>;
+  /** Ends it so, wherever it is. */
+  cut(ending: Ending): void;
+}
+
+const mostBodyBytes = 8 * 1024;
+
+/** Interim answers (1xx) come before the one that counts. */
+const mostInterim = 20;
+
+/** @param open makes the request, and says when it has an address to connect to */
+export function startExchange(
+  letter: Letter,
+  open: (letter: Letter, onAddress: () => void) => ClientRequest,
+  deadlineMs: number,
+): Exchange {
+  const host = hostOf(letter.url);
+  const request = open(letter, () => (awaited = "a connection"));
+  const dueMs = performance.now() + deadlineMs;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let interim = 0;
+  let awaited: Awaited = isIP(host) ? "a connection" : "an address";
+  let response: IncomingMessage | null = null;
+  let settle!: (ending: Ending) => void;
+  let throwBug!: (error: unknown) => void;
+
+  const ending = new Promise<Ending>((resolve, reject) => {
+    settle = resolve;
+    throwBug = reject;
+  }).finally(() => clearTimeout(timer));
+
+  // What is there already is read first: after this machine stood still, that may be all of the answer.
+  const timer = setTimeout(() => setImmediate(onDeadline), deadlineMs);
+
+  request.once("socket", watch);
+  request.on("information", onInterim);
+  request.once("upgrade", onUpgrade);
+  request.once("response", onResponse);
+  request.on("error", fail);
+  request.end(letter.body);
+  return { ending, cut: end };
+
+  function watch(socket: Socket): void {
+    if (!socket.connecting) {
+      awaited = "an answer";
+      return;
+    }
+    const isSecure = letter.url.protocol === "https:";
+    socket.once("connect", () => (awaited = isSecure ? "TLS" : "an answer"));
+    socket.once("secureConnect", () => (awaited = "an answer"));
+  }
+
+  function onInterim(): void {
+    interim += 1;
+    if (interim > mostInterim)
+      end({
+        result: "unreachable",
+        error: `expected an answer of ${host}, got more than ${mostInterim} interim ones`,
+      });
+  }
+
+  /** The connection is no longer the request's. */
+  function onUpgrade(answer: IncomingMessage, socket: Duplex): void {
+    socket.destroy();
+    end({
+      result: "unreachable",
+      error: `expected an answer of ${host}, got a change of protocol`,
+      status: answer.statusCode ?? null,
+    });
+  }
+
+  function onResponse(answer: IncomingMessage): void {
+    response = answer;
+    awaited = "the end of the answer";
+    answer.on("error", fail);
+    answer.once("end", () => end(endingByStatus(answer)));
+    answer.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= mostBodyBytes) end(endingByStatus(answer));
+    });
+  }
+
+  function endingByStatus({
+    statusCode = 0,
+    headers,
+  }: IncomingMessage): Ending {
+    if (statusCode >= 200 && statusCode < 300) return { result: "delivered" };
+    const moved = statusCode >= 300 && statusCode < 400;
+    return {
+      result: "refused",
+      error: `expected a status of 2xx from ${host}, got ${statusCode}${moved ? "; redirects are not followed" : ""}`,
+      retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()) || null,
+    };
+  }
+
+  function onDeadline(): void {
+    const lateMs = performance.now() - dueMs;
+    end(endingByTime(awaited, host, deadlineMs, lateMs));
+  }
+
+  function fail(error: Error): void {
+    try {
+      end(endingByFault(error, awaited, host, request.reusedSocket));
+    } catch (bug) {
+      throwBug(bug);
+      request.destroy();
+    }
+  }
+
+  function end(ending: Ending): void {
+    settle({
+      status: response?.statusCode ?? null,
+      answer: beginningOf(Buffer.concat(chunks), letter.url),
+      ...ending,
+    });
+    // The connection is kept for the next letter if it is free for one.
+    if (!response?.complete || !request.writableFinished) request.destroy();
+  }
+}
