@@ -1,0 +1,126 @@
+-- What has become of what was sent? Attempts get their end; a delivery is delivered, due again, or has failed; a channel counts its
+-- failures in a row, and is switched off by too many of them, or at once by a receiver that says that it is gone.
+--
+-- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs, retryAfterMs, spread}]: the answer
+-- was there `agoMs` ago, and `spread` stretches the pause before the next attempt; $3 the rules of deliveries (server/alerts/rules.ts).
+-- Rows {attempt_id, delivery_id, event_id, cause, channel_id, format, state, failures, due_at, channel_off: null | failures | gone,
+-- channel_failures}, one for each result that counted.
+--
+-- A result counts while its claim is held. Once somebody else has taken the delivery over, it is noted, and moves nothing.
+with n as materialized (
+  select coalesce($1::timestamptz, clock_timestamp()) as now
+),
+rules as (
+  select r.*
+  from jsonb_to_record($3::jsonb) as r (
+    attempts int, backoff_ms int, backoff_factor int, retry_after_ms int, own_fault_ms int, own_fault_for_ms int,
+    switch_off_failures int
+  )
+),
+said as materialized (
+  select s.*
+  from jsonb_to_recordset($2::jsonb) as s (
+    "attemptId" bigint, result text, status int, error text, "durationMs" int, answer text, "agoMs" int, "retryAfterMs" int, spread float8
+  )
+),
+held as materialized (
+  select d.*, a.attempt_id, s.result, s.status, s."agoMs" as ago_ms, s."retryAfterMs" as retry_after_ms, s.spread
+  from said s
+  join delivery_attempt a on a.attempt_id = s."attemptId"
+  join delivery d using (delivery_id)
+  where a.result is null and d.state = 'due'
+  -- both: who takes it over marks the attempt as lost, and that is to be seen here
+  for update of d, a
+),
+ended as (
+  update delivery_attempt a
+  set result = s.result, status = s.status, error = s.error, duration_ms = s."durationMs", answer = s.answer,
+    ended_at = n.now - s."agoMs" * interval '1 millisecond'
+  from said s
+  cross join n
+  where a.attempt_id = s."attemptId" and (a.result is null or a.result = 'lost')
+),
+judged as materialized (
+  select
+    h.*,
+    h.cause in ('event', 'open') as is_in_line,
+    -- a fault of our own is no failure of the receiver's, for as long as that can be believed
+    case
+      when h.result = 'delivered' then false
+      when h.result = 'ours' then h.first_claimed_at < n.now - r.own_fault_for_ms * interval '1 millisecond'
+      else true
+    end as failed
+  from held h
+  cross join n
+  cross join rules r
+),
+counted as materialized (
+  update channel c
+  set failures = case
+      when j.result = 'delivered' then 0
+      when j.failed then c.failures + 1
+      else c.failures
+    end,
+    off_at = case
+      when c.off_at is not null then c.off_at
+      when j.status = 410 or (j.failed and c.failures + 1 >= r.switch_off_failures) then n.now
+    end,
+    off_cause = case
+      when c.off_at is not null then c.off_cause
+      when j.status = 410 then 'gone'
+      when j.failed and c.failures + 1 >= r.switch_off_failures then 'failures'
+    end
+  from judged j
+  cross join n
+  cross join rules r
+  where c.channel_id = j.channel_id and j.is_in_line
+  returning c.channel_id, c.format, c.failures, case when c.off_at = n.now then c.off_cause end as off_now
+),
+verdict as materialized (
+  select
+    j.*,
+    j.failures + j.failed::int as failures_now,
+    k.off_now,
+    case
+      when j.result = 'delivered' then 'delivered'
+      when not j.is_in_line or k.off_now is not null or j.failures + j.failed::int >= r.attempts then 'failed'
+      else 'due'
+    end as state_now,
+    greatest(
+      j.spread * case when j.failed then r.backoff_ms * r.backoff_factor ^ j.failures else r.own_fault_ms end,
+      least(coalesce(j.retry_after_ms, 0), r.retry_after_ms)
+    ) * interval '1 millisecond' as pause
+  from judged j
+  cross join rules r
+  left join counted k using (channel_id)
+),
+settled as (
+  update delivery d
+  set state = v.state_now,
+    failures = v.failures_now,
+    due_at = case when v.state_now = 'due' then n.now + v.pause else d.due_at end,
+    ended_at = case when v.state_now <> 'due' then n.now - v.ago_ms * interval '1 millisecond' end,
+    claimed_by = null,
+    claimed_until = null
+  from verdict v
+  cross join n
+  where d.delivery_id = v.delivery_id
+  returning d.delivery_id, d.due_at
+)
+select
+  v.attempt_id,
+  v.delivery_id,
+  v.event_id,
+  v.cause,
+  v.channel_id,
+  c.format,
+  v.state_now as state,
+  v.failures_now as failures,
+  t.due_at,
+  v.off_now as channel_off,
+  coalesce(k.failures, c.failures) as channel_failures
+from verdict v
+join settled t using (delivery_id)
+join channel c using (channel_id)
+left join counted k using (channel_id)
+order by v.attempt_id

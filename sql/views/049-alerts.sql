@@ -1,0 +1,104 @@
+-- What is a subscriber told of an event? The incident as the API shows it when it is sent, and what the engine saw when it decided
+-- the event. What the public may not see is no alert: neither a retracted incident, nor one of a venue that is not published any more.
+
+-- Of what the engine noted at an instant: who saw it how, and a sentence of it. Null where nothing was noted.
+create function api.evidence_of(kind text, noted jsonb) returns json
+language sql stable
+begin atomic
+  with said as (
+    select
+      count(*) filter (
+        where case kind
+          when 'closed' then vote ->> 'vote' = 'operational'
+          when 'escalated' then vote ->> 'vote' = 'outage'
+          else vote ->> 'vote' in ('degraded', 'outage')
+        end
+      ) as agreeing,
+      json_agg(
+        json_build_object(
+          'region', vote -> 'region',
+          'vote', vote -> 'vote',
+          'samples', vote -> 'samples',
+          'bad', vote -> 'bad',
+          'slow', vote -> 'slow',
+          'faults', vote -> 'faults',
+          'newestAt', vote -> 'newestAt',
+          'probeVersion', vote -> 'probeVersion'
+        )
+        order by place
+      ) as votes
+    from jsonb_array_elements(nullif(noted -> 'votes', 'null')) with ordinality as v (vote, place)
+  ),
+  faults as (
+    select string_agg(f.fault || ' ' || f.n, ', ' order by f.n desc, f.fault) as told
+    from (
+      select f.key as fault, sum(f.value::int) as n
+      from jsonb_array_elements(nullif(noted -> 'votes', 'null')) vote
+      cross join jsonb_each_text(vote -> 'faults') f
+      group by f.key
+    ) f
+  )
+  select json_build_object(
+    'summary', format(
+      '%s of %s reporting regions %s; %s %s needed%s',
+      s.agreeing,
+      noted ->> 'reporting',
+      case kind
+        when 'closed' then 'see it well'
+        when 'escalated' then 'see an outage'
+        else 'see it bad'
+      end,
+      noted ->> 'quorum',
+      case noted ->> 'quorum' when '1' then 'is' else 'are' end,
+      case when kind <> 'closed' then ': ' || f.told end
+    ),
+    'reporting', noted -> 'reporting',
+    'quorum', noted -> 'quorum',
+    'confirming', noted -> 'confirming',
+    'votes', coalesce(s.votes, '[]'),
+    'notCounted', coalesce(
+      (
+        select json_agg(json_build_object('region', n -> 'region', 'reason', n -> 'reason') order by place)
+        from jsonb_array_elements(nullif(noted -> 'notCounted', 'null')) with ordinality as c (n, place)
+      ),
+      '[]'
+    )
+  )
+  from said s
+  cross join faults f
+  where noted is not null;
+end;
+
+create view api.alert as
+select
+  e.event_id,
+  e.incident_id,
+  json_build_object(
+    'eventId', e.event_id,
+    'test', false,
+    'kind', e.kind,
+    'severity', e.severity,
+    'at', api.iso(e.at),
+    'incident', i.body,
+    'venue', json_build_object(
+      'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
+    ),
+    'component', json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target),
+    'evidence', api.evidence_of(
+      e.kind,
+      i.evidence -> case e.kind when 'opened' then 'opening' when 'escalated' then 'escalation' else 'closing' end
+    )
+  ) as body
+from alert_event e
+join api.incident i using (incident_id)
+join venue v on v.venue_id = i.venue_id
+join component c on c.component_id = i.component_id;
+
+-- Does this event concern a channel? Null venues or categories: all of them.
+create function api.concerns(
+  severity_floor state, venues text[], categories text[], severity state, venue text, category text
+) returns boolean
+language sql immutable
+return severity >= severity_floor
+  and (venues is null or venue = any (venues))
+  and (categories is null or category = any (categories));
