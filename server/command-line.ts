@@ -1,6 +1,7 @@
 /**
- * `venuewatch <command> [options]`. A command is a file of its own in
- * `commands/`, loaded when it is asked for.
+ * `venuewatch <command> [action] [options]`. A command is a file of its own in
+ * `commands/`, loaded when it is asked for; its actions, if it has any, are
+ * files in a folder of its name.
  */
 
 import { parseArgs } from "node:util";
@@ -8,20 +9,33 @@ import { parseArgs } from "node:util";
 import { version } from "./package.js";
 import { tellWhy, UserError } from "./user-error.js";
 
-/** What a file in `commands/` exports. */
-export interface Command {
+/** What a file in `commands/` exports: something to run, or some actions to choose from. */
+export type Command = Runnable | Actions;
+
+export interface Runnable {
   /** What it does, in some sentences; `--help` adds the usage and the options. */
   help: string;
   options?: Options;
-  /** The words that it takes besides options, as `--help` shows them. Small ones are to be typed as they are: `["retract", "SLUG"]`. */
+  /** The words that it takes besides options, as `--help` shows them; `[ID…]` stands for any number. */
   words?: string[];
   /** A command with a life (lifecycle.ts) exits by itself. */
   run: (given: Given) => Promise<void>;
 }
 
+export interface Actions {
+  /** What they are about; `--help` adds the list. */
+  help: string;
+  actions: Record<string, Entry>;
+}
+
 export type Options = Record<
   string,
-  { type: "string" | "boolean"; help: string }
+  {
+    type: "string" | "boolean";
+    help: string;
+    /** Whoever has the value can do harm. Then no word is repeated in a message: it may be one that missed its option. */
+    secret?: boolean;
+  }
 >;
 
 export interface Given {
@@ -29,7 +43,7 @@ export interface Given {
   words: string[];
 }
 
-interface Entry {
+export interface Entry {
   summary: string;
   load: () => Promise<Command>;
 }
@@ -68,6 +82,14 @@ export const commands: Record<string, Entry> = {
     summary: "retract an incident that was none",
     load: () => import("./commands/incident.js"),
   },
+  channel: {
+    summary: "say where alerts go",
+    load: () => import("./commands/channel.js"),
+  },
+  delivery: {
+    summary: "look up what became of alerts, and send some again",
+    load: () => import("./commands/delivery.js"),
+  },
   stalls: {
     summary: "propose stall thresholds from measured silences",
     load: () => import("./commands/stalls.js"),
@@ -92,35 +114,62 @@ async function run([name, ...args]: string[]): Promise<void> {
     throw new UserError(`a command is missing\n\n${helpOfAll()}`);
   if (name === "--help" || name === "-h") return say(helpOfAll());
   if (name === "--version") return say(version);
-  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const entry = entryOf(commands, name);
   if (entry === undefined)
     throw new UserError(
       `there is no command ${JSON.stringify(name)}, the commands are ${Object.keys(commands).join(", ")}; venuewatch --help says what they do`,
     );
   const command = await entry.load();
+  if ("actions" in command) await runAction(name, command, args);
+  else await runOne(name, command, args);
+}
+
+async function runAction(
+  name: string,
+  { help, actions }: Actions,
+  [action, ...args]: string[],
+): Promise<void> {
+  if (action === "--help" || action === "-h")
+    return say(helpOfActions(name, help, actions));
+  const entry = entryOf(actions, action ?? "");
+  if (entry === undefined)
+    throw new UserError(
+      `${name} ${action === undefined ? "does several things" : `has no action ${JSON.stringify(action)}`}, its actions are ${Object.keys(actions).join(", ")}; venuewatch ${name} --help says what they do`,
+    );
+  const loaded = await entry.load();
+  if ("actions" in loaded) return runAction(`${name} ${action}`, loaded, args);
+  await runOne(`${name} ${action}`, loaded, args);
+}
+
+async function runOne(name: string, command: Runnable, args: string[]) {
   const given = parse(name, command, args);
   if (given.values["help"]) return say(helpOf(name, command));
   await command.run(given);
 }
 
-function parse(name: string, { options, words = [] }: Command, args: string[]) {
+function entryOf(entries: Record<string, Entry>, name: string) {
+  return Object.hasOwn(entries, name) ? entries[name] : undefined;
+}
+
+function parse(name: string, command: Runnable, args: string[]): Given {
+  const { options = {}, words = [] } = command;
   const given = parsed(name, options, args);
+  const isSecret = Object.values(options).some(({ secret }) => secret);
+  const came = isSecret ? `${given.words.length}` : given.words.join(" ");
   const expected = words.length === 0 ? "no words" : words.join(" ");
-  if (!given.values["help"] && !areWords(given.words, words))
+  if (!given.values["help"] && !fits(given.words.length, words))
     throw new UserError(
-      `${name} takes ${expected} besides options, got ${given.words.join(" ") || "none"}; venuewatch ${name} --help says more`,
+      `${name} takes ${expected} besides options, got ${given.words.length === 0 ? "none" : came}; venuewatch ${name} --help says more`,
     );
   return given;
 }
 
-function areWords(given: string[], words: string[]): boolean {
-  return (
-    given.length === words.length &&
-    words.every((word, at) => /[A-Z]/.test(word) || word === given[at])
-  );
+function fits(given: number, words: string[]): boolean {
+  const any = words.at(-1)?.endsWith("…]") === true;
+  return any ? given >= words.length - 1 : given === words.length;
 }
 
-function parsed(name: string, options: Options = {}, args: string[]): Given {
+function parsed(name: string, options: Options, args: string[]): Given {
   try {
     const { values, positionals } = parseArgs({
       args,
@@ -139,29 +188,58 @@ function parsed(name: string, options: Options = {}, args: string[]): Given {
 }
 
 function helpOfAll(): string {
-  const lines = Object.entries(commands).map(
-    ([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`,
-  );
   return [
     "usage: venuewatch <command> [options]",
     "",
-    ...lines,
+    ...listed(commands),
     "",
     "venuewatch <command> --help says more about one; --version prints the version.",
     "Settings are environment variables, see README.md.",
   ].join("\n");
 }
 
-function helpOf(name: string, { help, options = {}, words = [] }: Command) {
+function helpOfActions(
+  name: string,
+  help: string,
+  actions: Record<string, Entry>,
+): string {
+  return [
+    `usage: venuewatch ${name} <action> [options]`,
+    "",
+    help,
+    "",
+    ...listed(actions),
+    "",
+    ...aligned([["--help", "print this"]]),
+    "",
+    `venuewatch ${name} <action> --help says more about one.`,
+  ].join("\n");
+}
+
+function helpOf(name: string, { help, options = {}, words = [] }: Runnable) {
   const usage = ["usage: venuewatch", name, ...words, "[options]"].join(" ");
-  const lines = Object.entries({
+  const all: Options = {
     ...options,
     help: { type: "boolean", help: "print this" },
-  }).map(([option, { type, help }]) => {
-    const flag = type === "string" ? `--${option} <value>` : `--${option}`;
-    return `  ${flag.padEnd(22)} ${help}`;
-  });
-  return [usage, "", help, "", ...lines].join("\n");
+  };
+  const lines = Object.entries(all).map(
+    ([option, { type, help }]): [string, string] => [
+      type === "string" ? `--${option} <value>` : `--${option}`,
+      help,
+    ],
+  );
+  return [usage, "", help, "", ...aligned(lines)].join("\n");
+}
+
+function listed(entries: Record<string, Entry>): string[] {
+  return aligned(
+    Object.entries(entries).map(([name, { summary }]) => [name, summary]),
+  );
+}
+
+function aligned(lines: [string, string][]): string[] {
+  const width = Math.max(...lines.map(([name]) => name.length));
+  return lines.map(([name, text]) => `  ${name.padEnd(width)} ${text}`);
 }
 
 function say(text: string): void {

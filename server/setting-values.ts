@@ -88,6 +88,21 @@ function listOf(text: string): string[] {
   return text.split(",").map((item) => item.trim());
 }
 
+/** Of 32 bytes, as `openssl rand -base64 32` writes them. */
+export function parseKey(text: string): Buffer {
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(text))
+    throw new WrongValue(
+      "32 bytes as base64, 44 characters (openssl rand -base64 32 makes them)",
+      true,
+    );
+  return Buffer.from(text, "base64");
+}
+
+export function parseSwitch(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new WrongValue("on or off");
+  return text === "on";
+}
+
 export function parseLogLevel(text: string): LogLevel {
   const level = logLevels.find((level) => level === text);
   if (level === undefined) throw new WrongValue(logLevels.join(", "));

@@ -12,6 +12,7 @@ import { packagedFile } from "./package.js";
 import { type Service, services } from "./service.js";
 import {
   parseDatabaseUrl,
+  parseKey,
   parseLogLevel,
   parsePath,
   parsePort,
@@ -20,6 +21,7 @@ import {
   parseRegion,
   parseRegions,
   parseSiteUrl,
+  parseSwitch,
   WrongValue,
 } from "./setting-values.js";
 import { UserError } from "./user-error.js";
@@ -49,6 +51,9 @@ export interface Settings {
   readonly rateLimit: number;
   /** Addresses, networks and names as Express' `trust proxy` takes them. */
   readonly trustProxy: readonly string[];
+  /** 32 bytes; null where none is set. Never to be shown. */
+  readonly channelKey: Buffer | null;
+  readonly alertLoopback: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -128,6 +133,18 @@ export const settingTable = [
       "proxies whose `X-Forwarded-For` is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas between",
   },
   {
+    name: "CHANNEL_KEY",
+    default: "none",
+    meaning:
+      "32 bytes as base64, with which channels' URLs and secrets are encrypted; alerts need it, in core and in `channel`; `openssl rand -base64 32` makes one",
+  },
+  {
+    name: "ALERT_LOOPBACK",
+    default: "`off`",
+    meaning:
+      "for tests and for trying: with `on` alerts may go to addresses of this machine, there by http too",
+  },
+  {
     name: "LOG_LEVEL",
     default: "`info`",
     meaning: "lowest level that is logged: `debug`, `info`, `warn`, `error`",
@@ -176,6 +193,8 @@ export function readSettings(env: Environment = process.env): Settings {
     baseUrl,
     rateLimit: read("RATE_LIMIT", parseRate, 120),
     trustProxy: read("TRUST_PROXY", parseProxies, Object.freeze([])),
+    channelKey: read("CHANNEL_KEY", parseKey, null),
+    alertLoopback: read("ALERT_LOOPBACK", parseSwitch, false),
     logLevel: read("LOG_LEVEL", parseLogLevel, "info"),
   };
   if (settings.databaseReadUrl !== null && settings.databaseUrl === null)
@@ -197,6 +216,18 @@ function healthPorts(port: number, set: number | null): Settings["healthPort"] {
 /** Where the database is: the one that is named, or the embedded one. */
 export function databaseUrlOf(settings: Settings): string {
   return settings.databaseUrl ?? embeddedUrl(settings.embeddedPort);
+}
+
+/**
+ * The key that channels' URLs and secrets are encrypted with.
+ *
+ * @throws UserError when none is set
+ */
+export function channelKeyOf(settings: Settings): Buffer {
+  if (settings.channelKey !== null) return settings.channelKey;
+  throw new UserError(
+    "CHANNEL_KEY is not set, and without it nothing secret is kept or read: make one by openssl rand -base64 32, keep it safe, and set it for core and for this command",
+  );
 }
 
 /** The embedded database takes any password; psql asks for one when the address has none. */

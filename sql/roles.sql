@@ -44,7 +44,8 @@ begin
         'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
         'venue_latency_day', 'usual_hour', 'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state',
         'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force',
-        'official_source', 'official_reading', 'official_incident', 'official_change'
+        'official_source', 'official_reading', 'official_incident', 'official_change',
+        'channel', 'delivery', 'delivery_attempt'
       )
       and c.relowner <> 'vw_core'::regrole
     -- a roll-up reads with the rights of its owner, so what it stands on comes first
@@ -70,11 +71,12 @@ grant usage on schema analytics to vw_analyst;
 grant select on region, venue, component to vw_probe, vw_core, vw_web, vw_analyst;
 grant select on migration to vw_core, vw_web;
 
--- Table by table, so that what holds secrets is never readable by being forgotten here.
+-- Table by table, so that what holds secrets is never readable by being forgotten here. Of alerts the log of what was sent is
+-- read; where they go, and what the receivers answered, is for core and its operators alone.
 grant select on
   sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
   venue_latency_day, usual_hour, probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
-  alert_event, rules_in_force, official_source, official_reading, official_incident, official_change
+  alert_event, rules_in_force, official_source, official_reading, official_incident, official_change, delivery
 to vw_web, vw_analyst;
 grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
 

@@ -23,6 +23,38 @@ void t.test("every command has its own --help", async (t) => {
   }
 });
 
+void t.test("every action has its own --help", async (t) => {
+  for (const name of names) {
+    const command = await commands[name]!.load();
+    if (!("actions" in command)) continue;
+    const all = runCli(t, [name, "--help"]);
+    t.equal(await all.ended, 0, name);
+    for (const action of Object.keys(command.actions)) {
+      t.match(all.output(), new RegExp(`\\n  ${action} +\\w`));
+      const one = runCli(t, [name, action, "--help"]);
+      t.equal(await one.ended, 0, `${name} ${action}`);
+      t.match(one.output(), `usage: venuewatch ${name} ${action} `);
+    }
+  }
+});
+
+void t.test("a word that may be a secret is not repeated", async (t) => {
+  const secret = "https://example.org/hooks/hunter2";
+  for (const args of [
+    ["channel", "add", secret],
+    ["channel", "add", "--floor", "outage", secret],
+    ["channel", "add", `--open=${secret}`],
+    ["channel", "add", `--urll=${secret}`],
+    ["channel", "rotate", secret],
+    ["channel", "rotate", "1", secret],
+    ["channel", "show", secret],
+  ]) {
+    const script = runCli(t, args);
+    t.equal(await script.ended, 2, args.slice(0, 2).join(" "));
+    t.notMatch(script.output(), "hunter2");
+  }
+});
+
 void t.test("--version says the version of the package", async (t) => {
   const script = runCli(t, ["--version"]);
   t.equal(await script.ended, 0);
@@ -38,11 +70,11 @@ void t.test("a mistake is told in a sentence, and ends with 2", async (t) => {
     [["up", "now"], "venuewatch: up takes no words besides options, got now"],
     [
       ["stalls"],
-      "venuewatch: stalls takes measure besides options, got none; venuewatch stalls --help says more",
+      "venuewatch: stalls does several things, its actions are measure; venuewatch stalls --help says what they do",
     ],
     [
       ["stalls", "mesure"],
-      "venuewatch: stalls takes measure besides options, got mesure",
+      'venuewatch: stalls has no action "mesure", its actions are measure',
     ],
     [
       ["stalls", "measure", "--days", "9"],

@@ -1,4 +1,14 @@
+import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
+import { addChannel } from "../server/alerts/add-channel.js";
+import { channelsOf } from "../server/alerts/channels.js";
+import { removeChannel } from "../server/alerts/remove-channel.js";
+import { rotateSecret } from "../server/alerts/rotate-channel.js";
+import { makeSealing } from "../server/alerts/sealing.js";
+import {
+  disableChannel,
+  enableChannel,
+} from "../server/alerts/switch-channel.js";
 import { startWeb } from "../server/api/web.js";
 import { openPool, type Pool, sql } from "../server/db.js";
 import { tick } from "../server/engine/tick.js";
@@ -40,6 +50,9 @@ void t.test("roles of least rights", async (t) => {
       "select * from impairment",
       "select * from rules_in_force",
       "select analytics.evidence('x')",
+      "select * from channel",
+      "select * from delivery",
+      "select * from delivery_attempt",
       "update sample set good = good",
       "delete from sample",
       "delete from probe",
@@ -85,6 +98,26 @@ void t.test("roles of least rights", async (t) => {
     ]);
   });
 
+  await t.test("vw_core keeps the channels", async (t) => {
+    const core = await actingAs(t, url, "vw_core");
+    const sealing = makeSealing(randomBytes(32));
+    const { channel } = await addChannel(core, sealing, {
+      format: "native",
+      serviceRegion: null,
+      credential: { text: "https://example.org/hook", shownAs: "shown" },
+      description: "",
+      floor: "degraded",
+      venues: ["kraken"],
+      categories: null,
+      open: true,
+    });
+    await rotateSecret(core, sealing, channel.id, 24);
+    await disableChannel(core, channel.id);
+    await enableChannel(core, channel.id, true);
+    t.match(await channelsOf(core, {}), [{ id: channel.id, state: "on" }]);
+    t.match(await removeChannel(core, channel.id), { skipped: 0 });
+  });
+
   for (const role of ["vw_web", "vw_analyst"])
     await t.test(`${role} reads, and writes nothing`, async (t) => {
       const reader = await actingAs(t, url, role);
@@ -107,6 +140,11 @@ void t.test("roles of least rights", async (t) => {
         "create table venuewatch.mine ()",
         "create view api.mine as select 1",
         "select * from leader",
+        "select * from channel",
+        "select channel_id from channel",
+        "select * from delivery_attempt",
+        "update delivery set state = 'delivered'",
+        "delete from delivery",
       ]);
     });
 
@@ -202,7 +240,7 @@ async function readable(pool: Pool): Promise<string[]> {
     select format('%I.%I', schemaname, viewname) as relation from pg_views where schemaname in ('api', 'venuewatch')
     union all
     select format('%I.%I', schemaname, tablename) from pg_tables
-    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration')
+    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration', 'channel', 'delivery_attempt')
     order by 1
   `);
   return rows.map(({ relation }) => relation);

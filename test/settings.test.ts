@@ -20,6 +20,8 @@ void t.test("without any variable everything has its default", (t) => {
     siteUrl: "http://localhost:8080",
     rateLimit: 120,
     trustProxy: [],
+    channelKey: null,
+    alertLoopback: false,
     logLevel: "info",
   });
   t.end();
@@ -39,6 +41,8 @@ void t.test("values arrive parsed", (t) => {
     BASE_URL: "https://api.example.org/",
     RATE_LIMIT: "0",
     TRUST_PROXY: "loopback, 10.0.0.0/8, ::1",
+    CHANNEL_KEY: Buffer.alloc(32, 7).toString("base64"),
+    ALERT_LOOPBACK: "on",
     LOG_LEVEL: "debug",
   });
   t.same(settings, {
@@ -55,6 +59,8 @@ void t.test("values arrive parsed", (t) => {
     baseUrl: "https://api.example.org",
     rateLimit: 0,
     trustProxy: ["loopback", "10.0.0.0/8", "::1"],
+    channelKey: Buffer.alloc(32, 7),
+    alertLoopback: true,
     logLevel: "debug",
   });
   t.end();
@@ -121,6 +127,8 @@ void t.test("what will not do is refused", (t) => {
     BASE_URL: ["/api"],
     RATE_LIMIT: ["many", "1.5", "1000001"],
     TRUST_PROXY: ["true", "1", "10.0.0.0/33", "10.0.0.0/8/8", "::1/129", "me"],
+    CHANNEL_KEY: ["x", "A".repeat(43), `${"A".repeat(42)}-=`, "A".repeat(44)],
+    ALERT_LOOPBACK: ["yes", "true", "ON"],
     LOG_LEVEL: ["INFO", "trace"],
   };
   for (const [name, values] of Object.entries(wrong))
@@ -133,6 +141,13 @@ void t.test("what will not do is refused", (t) => {
 
 void t.test("a wrong DATABASE_URL does not show its password", (t) => {
   const lines = problemsOf(t, { DATABASE_URL: "mysql://me:hunter2@db/x" });
+  t.notMatch(lines.join(), "hunter2");
+  t.end();
+});
+
+void t.test("a wrong CHANNEL_KEY is not shown", (t) => {
+  const lines = problemsOf(t, { CHANNEL_KEY: "hunter2" });
+  t.match(lines[0], "openssl rand -base64 32");
   t.notMatch(lines.join(), "hunter2");
   t.end();
 });

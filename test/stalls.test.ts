@@ -1,6 +1,6 @@
 import t from "tap";
 import { makeMeter } from "../probe/meter.js";
-import { mostDays } from "../server/commands/stalls.js";
+import { mostDays } from "../server/commands/stalls/measure.js";
 import { type Db, sql } from "../server/db.js";
 import type { Registry, Stream } from "../server/registry.js";
 import { measureStalls } from "../server/stalls/measure.js";

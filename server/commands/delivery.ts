@@ -1,0 +1,14 @@
+import type { Entry } from "../command-line.js";
+
+export const help = `What became of each alert: one delivery is one event for one channel. Kept for 90 days.`;
+
+export const actions: Record<string, Entry> = {
+  list: {
+    summary: "list deliveries, newest first",
+    load: () => import("./delivery/list.js"),
+  },
+  show: {
+    summary: "show one delivery with every attempt",
+    load: () => import("./delivery/show.js"),
+  },
+};

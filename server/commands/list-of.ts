@@ -1,0 +1,10 @@
+import { UserError } from "../user-error.js";
+
+/** The value of an option that takes a list with commas between. */
+export function listOf(option: string, value: string): string[] {
+  const items = value.split(",").map((item) => item.trim());
+  if (!items.includes("")) return [...new Set(items)];
+  throw new UserError(
+    `${option}: expected one or more with commas between, got ${JSON.stringify(value)}`,
+  );
+}

@@ -1,0 +1,12 @@
+-- Add a channel: $1 format, $2 service region, $3 as it is shown, $4 description, $5 destination and $6 secret, both encrypted,
+-- $7 severity floor, $8 venues, $9 categories. {channel_id}
+--
+-- To be run while alert_event is locked: what has happened by then is known whole, and what happens after it finds the channel.
+insert into channel (
+  format, service_region, shown_as, description, destination, secret, severity_floor, venues, categories, after_event_id, created_at
+)
+select
+  $1, $2, $3, $4, $5, $6, $7, $8, $9,
+  coalesce((select max(e.event_id) from alert_event e), 0),
+  clock_timestamp()
+returning channel_id

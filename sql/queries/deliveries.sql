@@ -1,0 +1,51 @@
+-- Deliveries as an operator sees them, newest first: $1 of this one, $2 of this channel, $3 of the incident of this slug, $4 in this
+-- state, $5 made since then (null each: all); $6 at the most. {body}; `attempts` is oldest first.
+select
+  json_build_object(
+    'id', d.delivery_id,
+    'channel', d.channel_id,
+    'format', c.format,
+    'to', c.shown_as,
+    'cause', d.cause,
+    'eventId', coalesce(d.event_id, 0),
+    'kind', e.kind,
+    'severity', e.severity,
+    'incident', i.slug,
+    'incidentRetractedAt', api.iso(i.retracted_at),
+    'state', d.state,
+    'reason', d.reason,
+    'createdAt', api.iso(d.created_at),
+    'dueAt', case when d.state = 'due' then api.iso(d.due_at) end,
+    'endedAt', api.iso(d.ended_at),
+    'failures', d.failures,
+    'attempts', coalesce(a.attempts, '[]')
+  ) as body
+from delivery d
+join channel c using (channel_id)
+left join alert_event e using (event_id)
+left join incident i using (incident_id)
+cross join lateral (
+  select
+    json_agg(
+      json_build_object(
+        'startedAt', api.iso(a.started_at),
+        'endedAt', api.iso(a.ended_at),
+        'sentBy', a.sent_by,
+        'result', a.result,
+        'status', a.status,
+        'error', a.error,
+        'durationMs', a.duration_ms,
+        'answer', a.answer
+      )
+      order by a.attempt_id
+    ) as attempts
+  from delivery_attempt a
+  where a.delivery_id = d.delivery_id
+) a
+where ($1::bigint is null or d.delivery_id = $1)
+  and ($2::int is null or d.channel_id = $2)
+  and ($3::text is null or i.slug = $3)
+  and ($4::text is null or d.state = $4)
+  and ($5::timestamptz is null or d.created_at >= $5)
+order by d.delivery_id desc
+limit $6

@@ -1,0 +1,40 @@
+-- What an operator may want to send again: $1 these deliveries, or, where that is null, of channel $2 what failed or was skipped since
+-- $3 and has not arrived in the meantime, an event once. {delivery_id, channel_id, event_id, state, incident_id, slug, retracted_at,
+-- retraction_reason, published, removed_at}, in the order of events. What was retracted or is shown no more is left out in the second
+-- case: nobody asked for it by number.
+select distinct on (d.channel_id, d.event_id, case when $1::bigint[] is not null then d.delivery_id end)
+  d.delivery_id,
+  d.channel_id,
+  d.event_id,
+  d.state,
+  i.incident_id,
+  i.slug,
+  api.iso(i.retracted_at) as retracted_at,
+  i.retraction_reason,
+  v.published,
+  api.iso(ch.removed_at) as removed_at
+from delivery d
+join channel ch using (channel_id)
+left join alert_event e using (event_id)
+left join incident i using (incident_id)
+left join component c using (component_id)
+left join venue v using (venue_id)
+where case
+  when $1::bigint[] is not null then d.delivery_id = any ($1)
+  else
+    d.channel_id = $2::int
+    and d.created_at >= $3::timestamptz
+    and d.cause <> 'test'
+    and d.state in ('failed', 'skipped')
+    and i.retracted_at is null
+    and v.published
+    and not exists (
+      select from delivery o
+      where o.channel_id = d.channel_id and o.event_id = d.event_id and o.state in ('due', 'delivered')
+    )
+  end
+order by
+  d.channel_id,
+  d.event_id,
+  case when $1::bigint[] is not null then d.delivery_id end,
+  d.delivery_id desc

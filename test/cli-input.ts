@@ -1,0 +1,35 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Test } from "tap";
+import { packagedFile } from "../server/package.js";
+
+export interface CliEnded {
+  code: number | null;
+  /** Standard output alone. */
+  out: string;
+  /** Standard error alone. */
+  err: string;
+}
+
+/** Runs the command-line program to its end, and keeps its two outputs apart. */
+export async function cliWith(
+  t: Test,
+  args: string[],
+  env: Record<string, string>,
+  input = "",
+): Promise<CliEnded> {
+  const child = spawn(
+    process.execPath,
+    [packagedFile("dist/server/cli.js"), ...args],
+    { env: { PATH: process.env["PATH"], ...env } },
+  );
+  t.teardown(() => child.kill("SIGKILL"));
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+  // it may end without having read
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, out, err };
+}
