@@ -7,10 +7,10 @@ import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import tls from "node:tls";
 import t, { type Test } from "tap";
+import type { Letter } from "../server/alerts/letter.js";
 import {
   answerWithinMs,
   makePoster,
-  type Letter,
   type Outcome,
   type Poster,
   type PosterOptions,

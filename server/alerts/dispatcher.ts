@@ -139,6 +139,10 @@ export function startDispatcher({
     const { events, deliveries, skipped, dropped } = row!;
     if (events > 0)
       log.info("alerts", { events, deliveries, skipped, dropped });
+    if (deliveries > skipped && sealing === null)
+      log.error(
+        "alerts wait in line and are not sent: CHANNEL_KEY is not set for this core; set the one with which channels were added",
+      );
     if (events === eventsAtOnce) mayHaveNew = true;
     await endWhatIsNotSent();
   }

@@ -6,7 +6,8 @@ import type { Duplex } from "node:stream";
 import { retryAfterMs } from "../retry-after.js";
 import { beginningOf } from "./answer-text.js";
 import { endingByFault, endingByTime, type Awaited } from "./fault.js";
-import type { Letter, Outcome } from "./post.js";
+import type { Letter } from "./letter.js";
+import type { Outcome } from "./post.js";
 import { hostOf } from "./safe-url.js";
 
 /** What is not said is null, and how long it took is for others to say. */

@@ -4,18 +4,12 @@ import http, { type ClientRequest } from "node:http";
 import https from "node:https";
 import { checkedLookup } from "./checked-lookup.js";
 import { startExchange, type Ending, type Exchange } from "./exchange.js";
+import type { Letter } from "./letter.js";
 import { makeLookup, type Lookup } from "./lookup.js";
 import { problemOfUrl } from "./safe-url.js";
 
 /** The contract's. */
 export const answerWithinMs = 10_000;
-
-export interface Letter {
-  url: URL;
-  /** Of them, `host`, `connection`, `content-length` and `transfer-encoding` are ours to say. */
-  headers: Record<string, string>;
-  body: Buffer;
-}
 
 /** What became of one sending. */
 export interface Outcome {
@@ -40,9 +34,9 @@ export interface Outcome {
 
 export interface Poster {
   /** Sends once, and follows nothing. @throws only for bugs of ours: a header that cannot be sent, for one */
-  post(letter: Letter): Promise<Outcome>;
+  post: (letter: Letter) => Promise<Outcome>;
   /** Cuts what is under way, as `ours`; so ends what is posted later. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export interface PosterOptions {

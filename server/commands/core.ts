@@ -1,3 +1,8 @@
+import { startDispatcher } from "../alerts/dispatcher.js";
+import { letterFor } from "../alerts/letter.js";
+import { makeAlertMetrics } from "../alerts/metrics.js";
+import { makePoster } from "../alerts/post.js";
+import { makeSealing } from "../alerts/sealing.js";
 import { connect, openPool } from "../db.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
@@ -12,8 +17,8 @@ import { version } from "../package.js";
 import { readiness } from "../readiness.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
-export const help = `Runs the engine and the upkeep of the history, and reads the venues' own feeds.
-Several may run: one leads, and another takes over when it dies.`;
+export const help = `Runs the engine and the upkeep of the history, reads the venues' own feeds, and sends alerts to channels.
+Several may run: one leads, and another takes over when it dies; all of them send alerts.`;
 
 /**
  * The longest that is asked, compressing or rolling up a late day, took six seconds. On a server that vanished without
@@ -72,12 +77,40 @@ export async function run(): Promise<void> {
       log,
       metrics: makeNoticesMetrics(metrics),
     });
+    const poster = makePoster({ allowLoopback: settings.alertLoopback });
+    life.onClose("connections to receivers", poster.close);
+    // apart, so that neither a storm of alerts nor the engine keeps the other waiting for a connection
+    const alertsPool = openPool(url, {
+      applicationName: "core alerts",
+      log,
+      max: 1,
+      statementTimeoutMs,
+    });
+    life.onClose("connection of the alerts", alertsPool.close);
+    const { channelKey, baseUrl } = settings;
+    const userAgent = `venuewatch/${version} (+${settings.siteUrl}; alerts)`;
+    const dispatcher = startDispatcher({
+      db: alertsPool,
+      poster,
+      sealing: channelKey && makeSealing(channelKey),
+      write: (to, alert, deliveryId) =>
+        letterFor(to, alert, {
+          at: new Date(),
+          deliveryId,
+          baseUrl,
+          userAgent,
+        }),
+      log,
+      metrics: makeAlertMetrics(metrics, readinessPool, log),
+    });
+    life.onClose("alerts", dispatcher.close);
     const core = startCore({
       pool,
       leasePool,
       log,
       metrics: makeEngineMetrics(metrics, readinessPool, log),
       readNextFeed: (signal) => polling.readNext(signal),
+      onAlert: dispatcher.wake,
     });
     life.onClose("engine", core.close);
     const health = await startHealth({
