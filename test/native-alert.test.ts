@@ -1,6 +1,13 @@
 /** Alerts as receivers of the native format get them: what is in them, and that their signatures can be verified. */
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
+import type {
+  ParameterObject,
+  PathItemObject,
+  ReferenceObject,
+  RequestBodyObject,
+  SchemaObject,
+} from "openapi3-ts/oas31";
 import t from "tap";
 import type { Alert } from "../server/alerts/alert.js";
 import { letterFor } from "../server/alerts/letter.js";
@@ -10,6 +17,9 @@ import { slugPattern } from "../server/api/incident.js";
 import type { alert } from "../server/api/schemas/alert.js";
 import type { TypeOf } from "../server/api/schemas/shapes.js";
 import { type Db, sql } from "../server/db.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
+import { documentOf, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { outage } from "./fleet.js";
 import { closedAlert, misfitOf, openedAlert, sent } from "./made-alert.js";
@@ -171,6 +181,53 @@ void t.test(
     t.match(closed.incident, { status: "closed" });
   },
 );
+
+void t.test(
+  "spec: the incident of an alert is the same object that /v1/incidents has",
+  async (t) => {
+    const { pool, registry } = await migratedDatabase(t);
+    await outage.open(pool);
+    await outage.close(pool);
+    const api = await serve(t, { pool, registry });
+    const { body } = await api.ask<{ incidents: unknown[] }>("/v1/incidents");
+    const sent = native(await alertOf(pool, "closed")).body.toString();
+    t.strictSame((JSON.parse(sent) as Alert).incident, body.incidents[0]);
+
+    const { Alert, IncidentsResponse } = documentOf({ registry }).components!
+      .schemas as Record<string, SchemaObject>;
+    const { items } = IncidentsResponse!.properties!["incidents"] as {
+      items: ReferenceObject;
+    };
+    const { $ref } = Alert!.properties!["incident"] as ReferenceObject;
+    t.equal($ref, items.$ref, "and described as one");
+  },
+);
+
+void t.test("its headers are those that are described", async (t) => {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const { webhooks } = documentOf({ registry });
+  const { post } = webhooks!["alert"] as PathItemObject;
+  const described = post!.parameters as ParameterObject[];
+  for (const alert of [openedAlert(), testAlert(sent.at)])
+    for (const secrets of [[secret], [secret, former]]) {
+      const { headers } = native(alert, secrets);
+      // what any request has
+      const names = Object.keys(headers).filter(
+        (name) => !["content-type", "user-agent"].includes(name),
+      );
+      t.strictSame(
+        names,
+        described.map(({ name }) => name),
+      );
+      for (const { name, schema, example } of described) {
+        const pattern = new RegExp((schema as SchemaObject).pattern!);
+        t.match(headers[name], pattern);
+        t.match(example, pattern);
+      }
+    }
+  const { content } = post!.requestBody as RequestBodyObject;
+  t.strictSame(Object.keys(content), ["application/json"]);
+});
 
 void t.test(
   "the type of an alert is that of the API's description",

@@ -160,16 +160,15 @@ void t.test("a public library decides so, too", (t) => {
   t.end();
 });
 
-void t.test(
-  "the bodies of the vectors are alerts, in any language",
-  async (t) => {
-    for (const { base64, text } of Object.values(vectors.bodies))
-      t.equal(Buffer.from(base64, "base64").toString(), text);
-    const { text } = vectors.bodies["alert"]!;
-    t.equal(await misfitOf(JSON.parse(text)), null);
-    t.match(text, /\p{Script=Han}/u, "not of ASCII alone");
-  },
-);
+void t.test("the bodies of the vectors are alerts, in any language", (t) => {
+  for (const { base64, text } of Object.values(vectors.bodies))
+    t.equal(Buffer.from(base64, "base64").toString(), text);
+  const { text } = vectors.bodies["alert"]!;
+  // they stay as they are when alerts get more fields
+  t.match(JSON.parse(text), { eventId: 8123, kind: "opened", test: false });
+  t.match(text, /\p{Script=Han}/u, "not of ASCII alone");
+  t.end();
+});
 
 void t.test(
   "the verifier in Python decides as the vectors say",

@@ -503,6 +503,72 @@ export const rules: Rule[] = [
     "detection",
     "spec: the notify window is 30 days, and percentiles of no delivery are null",
   ),
+  rule(
+    "alert-json",
+    "an alert is application/json, in every format",
+    "alert-letters",
+    "spec: an alert is application/json in every format",
+  ),
+  rule(
+    "alert-formats",
+    "3 formats: native, chat, and paging to the endpoint of its service region",
+    "alert-letters",
+    "spec: 3 formats: native to its URL, chat to its URL, paging to the endpoint of its service region",
+  ),
+  rule(
+    "alert-signed",
+    "the native format carries x-svc-signature: t and v1, HMAC-SHA256 over <t>.<raw body> by the channel's secret",
+    "native-alert",
+    "spec: a native alert carries x-svc-signature: t=<unix seconds>,v1=<hex hmac>",
+  ),
+  rule(
+    "webhook-signature",
+    "a signature is good for 300 seconds",
+    "receiving",
+    "spec: a signature is good for 300 seconds, and is verified over the raw bytes before they are parsed",
+  ),
+  rule(
+    "alert-raw",
+    "a receiver verifies the raw bytes before it parses them",
+    "receiving",
+    "spec: a signature is good for 300 seconds, and is verified over the raw bytes before they are parsed",
+  ),
+  rule(
+    "alert-unsigned",
+    "chat and paging are neither signed nor sent a signature",
+    "alert-letters",
+    "spec: chat and paging are neither signed nor sent a signature: the URL or the routing key is the credential",
+  ),
+  rule(
+    "alert-event-id",
+    "receivers de-duplicate on eventId",
+    "native-alert",
+    "spec: receivers de-duplicate on eventId: it is the same on each retry and replay, and so is webhook-id",
+  ),
+  rule(
+    "alert-test",
+    "a test alert carries eventId 0 and test true",
+    "native-alert",
+    "spec: a test alert carries eventId 0 and test true",
+  ),
+  rule(
+    "alert-start",
+    "each alert carries the incident's start time",
+    "native-alert",
+    "spec: each alert carries the incident's start time, and openings, escalations and closes are distinct kinds",
+  ),
+  rule(
+    "alert-kinds",
+    "openings, escalations and closes are distinct kinds",
+    "native-alert",
+    "spec: each alert carries the incident's start time, and openings, escalations and closes are distinct kinds",
+  ),
+  rule(
+    "alert-incident",
+    "its incident is the object that /v1/incidents has",
+    "native-alert",
+    "spec: the incident of an alert is the same object that /v1/incidents has",
+  ),
 
   rule(
     "webhook-post",
@@ -841,6 +907,5 @@ export const builtElsewhere: Omit<Rule, "test">[] = [
   ],
   ["webhook-attempts", "up to 5 attempts"],
   ["webhook-switch-off", "10 failures in a row switch a channel off"],
-  ["webhook-signature", "a signature is good for 300 seconds"],
   ["alert-retention", "alert history is kept for 90 days"],
 ].map(([id = "", words = ""]) => ({ id, rule: words }));

@@ -3,11 +3,6 @@ import type { Alert } from "./alert.js";
 /** What happened, in a sentence of unbounded length: the names in it are the registry's. */
 export function headline({ test, kind, severity, venue, component }: Alert) {
   const what = severity === "outage" ? "outage" : "degradation";
-  const opening = {
-    opened: `Incident opened: ${what}`,
-    escalated: `Incident escalated: now an ${what}`,
-    closed: `Incident closed: ${what}`,
-  }[kind];
-  const line = `${opening} at ${venue.name}, ${component.label} (${component.id})`;
+  const line = `Incident ${kind}: ${what} at ${venue.name}, ${component.label} (${component.id})`;
   return test ? `Test alert, nothing happened. ${line}` : line;
 }
