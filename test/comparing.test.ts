@@ -138,7 +138,9 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   }
 
   async function begin() {
-    await pool.script("truncate incident, alert_event restart identity");
+    await pool.script(
+      "truncate incident, alert_event, delivery, delivery_attempt restart identity",
+    );
     await forgetSaid(pool);
     for (const venue of ["okx", "kraken", "bybit", "deribit", "binance"])
       await readThrough(pool, venue, at(measuredDays * 24), at(0));
@@ -457,7 +459,9 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       ...{ ours: 1, venuesCompared: 0, venuesUnseen: 1, paired: null },
     });
     // a notice that is younger than its incident waits with it
-    await pool.script("truncate incident, alert_event restart identity");
+    await pool.script(
+      "truncate incident, alert_event, delivery, delivery_attempt restart identity",
+    );
     await incidents(pool, "deribit", old!);
     t.match(await compared("deribit"), {
       ...{ oursCompared: 1, paired: 1, theirsCompared: 1, oursOnly: 0 },

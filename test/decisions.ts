@@ -33,7 +33,7 @@ export async function forgetDecisions(db: Db): Promise<void> {
     do $$
     begin
       if exists (select from incident) then
-        truncate incident, alert_event;
+        truncate incident, alert_event, delivery, delivery_attempt;
       end if;
     end $$;
     delete from region_state;

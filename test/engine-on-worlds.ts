@@ -11,7 +11,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
   const venues = worlds.flatMap(({ venues }) => venues);
   await db.script(`
     truncate region, venue, component, probe, sample, typical_latency, engine_clock, region_state, component_state,
-      venue_state, incident, alert_event, impairment restart identity
+      venue_state, incident, alert_event, delivery, delivery_attempt, impairment restart identity
   `);
   await db.query(sql`
     insert into region (region, name, position)

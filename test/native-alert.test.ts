@@ -252,19 +252,8 @@ type Widened<Value> = Value extends string
 
 /** An alert of the only incident there is, with the incident as the API has it. */
 async function alertOf(db: Db, kind: "opened" | "closed"): Promise<Alert> {
-  const [row] = await db.query<Pick<Alert, "incident" | "venue" | "component">>(
-    sql`
-      select
-        i.body as incident,
-        json_build_object('id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote) as venue,
-        json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target) as component
-      from api.incident i
-      join venue v using (venue_id)
-      join component c using (component_id)
-    `,
-  );
-  const { evidence } = openedAlert();
-  const { severity, openedAt, closedAt } = row!.incident;
-  const at = kind === "closed" ? closedAt! : openedAt;
-  return { eventId: 1, test: false, kind, severity, at, ...row!, evidence };
+  const [row] = await db.query<{ body: Alert }>(sql`
+    select a.body from api.alert a join alert_event e using (event_id) where e.kind = ${kind}
+  `);
+  return row!.body;
 }

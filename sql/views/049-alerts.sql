@@ -27,13 +27,13 @@ begin atomic
         )
         order by place
       ) as votes
-    from jsonb_array_elements(nullif(noted -> 'votes', 'null')) with ordinality as v (vote, place)
+    from jsonb_array_elements(noted -> 'votes') with ordinality as v (vote, place)
   ),
   faults as (
     select string_agg(f.fault || ' ' || f.n, ', ' order by f.n desc, f.fault) as told
     from (
       select f.key as fault, sum(f.value::int) as n
-      from jsonb_array_elements(nullif(noted -> 'votes', 'null')) vote
+      from jsonb_array_elements(noted -> 'votes') vote
       cross join jsonb_each_text(vote -> 'faults') f
       group by f.key
     ) f
@@ -59,14 +59,15 @@ begin atomic
     'notCounted', coalesce(
       (
         select json_agg(json_build_object('region', n -> 'region', 'reason', n -> 'reason') order by place)
-        from jsonb_array_elements(nullif(noted -> 'notCounted', 'null')) with ordinality as c (n, place)
+        from jsonb_array_elements(noted -> 'notCounted') with ordinality as c (n, place)
       ),
       '[]'
     )
   )
   from said s
   cross join faults f
-  where noted is not null;
+  -- of an end without votes, such as that of a component that is watched no more, there is nothing to tell
+  where jsonb_typeof(noted -> 'votes') = 'array';
 end;
 
 create view api.alert as

@@ -56,7 +56,8 @@ export async function forgetHistory(pool: Pool): Promise<void> {
   await pool.script(`
     truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
       venue_latency_day, usual_hour;
-    truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident
+    truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident,
+      delivery, delivery_attempt
   `);
 }
 
