@@ -12,7 +12,7 @@ export const answerWithinMs = 10_000;
 
 export interface Letter {
   url: URL;
-  /** Of them, `host`, `connection`, `content-length` and `transfer-encoding` are ours to say. */
+  /** Without host and length, which follow from the rest. */
   headers: Record<string, string>;
   body: Buffer;
 }
