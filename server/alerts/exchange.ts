@@ -21,10 +21,11 @@ export interface Exchange {
   cut(ending: Ending): void;
 }
 
-const mostBodyBytes = 8 * 1024;
-
-/** Interim answers (1xx) come before the one that counts. */
-const mostInterim = 20;
+/**
+ * Of all that comes on the connection: a body, and what the parser has no bound for (interim answers, line ends before the first,
+ * blanks before a header's value, zeros before a chunk's length), which would keep core's one thread busy until the deadline.
+ */
+const mostBytes = 64 * 1024;
 
 /** @param open makes the request, and says when it has an address to connect to */
 export function startExchange(
@@ -33,13 +34,12 @@ export function startExchange(
   deadlineMs: number,
 ): Exchange {
   const host = hostOf(letter.url);
-  const request = open(letter, () => (awaited = "a connection"));
   const dueMs = performance.now() + deadlineMs;
-  const chunks: Buffer[] = [];
+  const body: Buffer[] = [];
   let bytes = 0;
-  let interim = 0;
   let awaited: Awaited = isIP(host) ? "a connection" : "an address";
   let response: IncomingMessage | null = null;
+  let connection: Socket | null = null;
   let settle!: (ending: Ending) => void;
   let throwBug!: (error: unknown) => void;
 
@@ -48,11 +48,11 @@ export function startExchange(
     throwBug = reject;
   }).finally(() => clearTimeout(timer));
 
+  const request = open(letter, () => (awaited = "a connection"));
   // What is there already is read first: after this machine stood still, that may be all of the answer.
   const timer = setTimeout(() => setImmediate(onDeadline), deadlineMs);
 
   request.once("socket", watch);
-  request.on("information", onInterim);
   request.once("upgrade", onUpgrade);
   request.once("response", onResponse);
   request.on("error", fail);
@@ -60,6 +60,7 @@ export function startExchange(
   return { ending, cut: end };
 
   function watch(socket: Socket): void {
+    connection = socket.on("data", onBytes);
     if (!socket.connecting) {
       awaited = "an answer";
       return;
@@ -69,13 +70,18 @@ export function startExchange(
     socket.once("secureConnect", () => (awaited = "an answer"));
   }
 
-  function onInterim(): void {
-    interim += 1;
-    if (interim > mostInterim)
-      end({
-        result: "unreachable",
-        error: `expected an answer of ${host}, got more than ${mostInterim} interim ones`,
-      });
+  function onBytes(chunk: Buffer): void {
+    bytes += chunk.length;
+    // What is body in them is given to us first.
+    if (bytes > mostBytes) process.nextTick(onTooMuch);
+  }
+
+  function onTooMuch(): void {
+    const none: Ending = {
+      result: "unreachable",
+      error: `expected an answer of ${host}, got more than ${mostBytes / 1024} KiB without one`,
+    };
+    end(response ? endingByStatus(response) : none);
   }
 
   /** The connection is no longer the request's. */
@@ -93,11 +99,7 @@ export function startExchange(
     awaited = "the end of the answer";
     answer.on("error", fail);
     answer.once("end", () => end(endingByStatus(answer)));
-    answer.on("data", (chunk: Buffer) => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= mostBodyBytes) end(endingByStatus(answer));
-    });
+    answer.on("data", (chunk: Buffer) => body.push(chunk));
   }
 
   function endingByStatus({
@@ -130,9 +132,10 @@ export function startExchange(
   function end(ending: Ending): void {
     settle({
       status: response?.statusCode ?? null,
-      answer: beginningOf(Buffer.concat(chunks), letter.url),
+      answer: beginningOf(Buffer.concat(body), letter.url),
       ...ending,
     });
+    connection?.off("data", onBytes);
     // The connection is kept for the next letter if it is free for one.
     if (!response?.complete || !request.writableFinished) request.destroy();
   }

@@ -17,7 +17,7 @@ export const plainNo: Record<string, string> = {
  * be looked for among ours. Nor does it read /etc/hosts.
  *
  * @param servers addresses with ports; those of the system when not given
- * @param tryMs how long the first of two tries waits. Both take three times as long, which leaves time for the letter.
+ * @param tryMs how long the first of two tries of each server waits. Both take three times as long, which leaves time for the letter.
  */
 export function makeLookup(servers?: string[], tryMs = 1500): Lookup {
   return async (host) => {

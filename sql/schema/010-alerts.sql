@@ -81,7 +81,7 @@ create table delivery_attempt (
   started_at  timestamptz not null,
   ended_at    timestamptz,
   -- delivered: an answer of 2xx in time; refused: another one; timeout; unreachable: no answer; unsafe: an address that is not sent
-  -- to; ours: for a fault of our own it did not leave; lost: who sent it ended before the answer was recorded
+  -- to; ours: it is not known that the receiver did anything wrong; lost: who sent it ended before the answer was recorded
   result      text check (result in ('delivered', 'refused', 'timeout', 'unreachable', 'unsafe', 'ours', 'lost')),
   status      integer,
   error       text,
