@@ -2,7 +2,7 @@
 # them) are environment variables: `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start test bench build lint format clean
+.PHONY: help demo start test proofs bench build lint format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -19,6 +19,10 @@ start: build ## run everything against the real venues of registry.json
 test: lint build ## run the linter, the formatter's check, the compiler and all tests
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
+
+proofs: build ## run the tests that kill and storm in their longer forms
+	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
+	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/dispatcher.test.js
 
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js

@@ -3,6 +3,7 @@
  * measured in the same run on the same machine: the ratio is what compares from one machine to another.
  */
 import { cpus, loadavg } from "node:os";
+import { benchAlerts } from "./alerts.js";
 import { benchBoard } from "./board.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
@@ -21,6 +22,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   board: benchBoard,
   web: benchWeb,
   notices: benchNotices,
+  alerts: benchAlerts,
   demo: benchDemo,
 };
 

@@ -47,6 +47,7 @@ const alerting: AlertingOptions = {
     own_fault_ms: 10,
     lease_ms: 700,
     look_ms: 50,
+    sweep_ms: 500,
   },
 };
 /** Few instants, which take a busy machine no time. */

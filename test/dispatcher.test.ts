@@ -263,7 +263,7 @@ function start(
         userAgent: "venuewatch/test",
       }),
     log: makeLog("test", "error"),
-    rules: { ...deliveryRules, look_ms: 20 },
+    rules: { ...deliveryRules, look_ms: 20, sweep_ms: 50 },
     ...given,
   });
   t.teardown(async () => {

@@ -111,6 +111,7 @@ export function startDispatcher({
   let closing = false;
   let mayHaveNew = true;
   let lookAtMs = 0;
+  let sweepAtMs = 0;
   let noneUnderWay = () => {};
 
   const turning = startLoop(async () => {
@@ -118,6 +119,7 @@ export function startDispatcher({
       await settle();
       if (closing) return againMs;
       if (mayHaveNew || performance.now() >= lookAtMs) await look();
+      if (performance.now() >= sweepAtMs) await endWhatIsNotSent();
       await claim();
       return rules.look_ms;
     } catch (error) {
@@ -144,10 +146,10 @@ export function startDispatcher({
         "alerts wait in line and are not sent: CHANNEL_KEY is not set for this core; set the one with which channels were added",
       );
     if (events === eventsAtOnce) mayHaveNew = true;
-    await endWhatIsNotSent();
   }
 
   async function endWhatIsNotSent(): Promise<void> {
+    sweepAtMs = performance.now() + rules.sweep_ms;
     const rows = await db.file<EndedUnsent>("end_deliveries", [null]);
     for (const { channel_id: channel, state, deliveries } of rows)
       log.warn("alerts were not sent, see delivery list", {

@@ -20,8 +20,10 @@ export interface DeliveryRules {
   at_once: number;
   /** A channel rests between two. Chat services take one message a second, the paging service 120 a minute (their documentation). */
   pace_ms: Record<"native" | "chat" | "paging", number>;
-  /** How often the outbox is looked at when nobody said that there is something. */
+  /** How often the outbox is looked at when nobody said that there is something: the engine that wrote it may be another core's. */
   look_ms: number;
+  /** How often what is not going to be sent is looked for. Nobody waits for it. */
+  sweep_ms: number;
 }
 
 export const deliveryRules: DeliveryRules = {
@@ -35,5 +37,6 @@ export const deliveryRules: DeliveryRules = {
   lease_ms: 30_000,
   at_once: 500,
   pace_ms: { native: 0, chat: 1_000, paging: 500 },
-  look_ms: 500,
+  look_ms: 250,
+  sweep_ms: 5_000,
 };
