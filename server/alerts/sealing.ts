@@ -9,12 +9,12 @@ import { UserError } from "../user-error.js";
 /** Keeps what is secret so that the database alone does not give it away. */
 export interface Sealing {
   /** @param of what it is, like "destination"; it opens as that only */
-  seal(text: string, of: string): Buffer;
+  seal: (text: string, of: string) => Buffer;
   /**
    * @throws UserError when it was sealed with another key, or by a newer build
    * @throws Error when it was damaged, or sealed as something else
    */
-  open(sealed: Buffer, of: string): string;
+  open: (sealed: Buffer, of: string) => string;
 }
 
 /** version, which key, nonce, tag, and then the ciphertext */
