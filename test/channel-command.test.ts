@@ -9,6 +9,7 @@ import {
 import type { Channel } from "../server/alerts/channel.js";
 import { channelOf, channelsOf } from "../server/alerts/channels.js";
 import { credentialOf } from "../server/alerts/credential.js";
+import { holdEvents } from "../server/alerts/event-lock.js";
 import { removeChannel } from "../server/alerts/remove-channel.js";
 import {
   replaceCredential,
@@ -20,7 +21,7 @@ import {
   enableChannel,
 } from "../server/alerts/switch-channel.js";
 import { type Db, type Pool, sql } from "../server/db.js";
-import { cliWith } from "./cli-input.js";
+import { byTwos, cliWith } from "./cli-input.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { pastIncident } from "./fleet.js";
 import { until } from "./until.js";
@@ -48,7 +49,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     });
     t.match(await channel(t, ["show", "1"]), {
       code: 2,
-      err: "venuewatch: there is no channel 1; there is none yet, and venuewatch channel add makes one\n",
+      err: "venuewatch: there is no channel 1; there is none, and venuewatch channel add makes one\n",
     });
   });
 
@@ -280,7 +281,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       ],
     ];
     const before = await channelsOf(pool, {});
-    for (const [args, said, more] of mistakes) {
+    await byTwos(mistakes, async ([args, said, more]) => {
       const { code, out, err } = await channel(t, args, "", more);
       const which = args.join(" ").slice(0, 80);
       t.equal(code, 2, which);
@@ -288,7 +289,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       t.equal(out, "", which);
       t.notMatch(err, /hunter2|^ +at /m, "no secret, no stack");
       if (more?.["CHANNEL_KEY"]) t.notMatch(err, more["CHANNEL_KEY"]);
-    }
+    });
     t.same(await channelsOf(pool, {}), before, "nothing was changed");
   });
 
@@ -409,6 +410,24 @@ void t.test("channels in the database", async (t) => {
       await until(() => isWaitedFor(tx));
     });
     t.match(await enabling, { queued: 1 });
+  });
+
+  await t.test("nobody is waited for without end", async (t) => {
+    const [row] = await pool.query<{ alone: boolean }>(
+      sql`select is_embedded() as alone`,
+    );
+    // there who holds a lock holds the whole database
+    if (row!.alone) return t.pass("of a server only");
+    await pool.transaction(async (tx) => {
+      await tx.query(sql`lock table alert_event in row exclusive mode`);
+      await t.rejects(
+        pool.transaction((other) => holdEvents(other, 20)),
+        {
+          name: "UserError",
+          message: /has been writing alert events for 0.02 s, and nothing was/,
+        },
+      );
+    });
   });
 
   await t.test("switched on again, it is told of what it missed", async (t) => {

@@ -4,10 +4,11 @@ import type { Db } from "../db.js";
 import type { Log } from "../log.js";
 import { startLoop } from "../loop.js";
 import type { Alert } from "./alert.js";
-import { type DeliveryRules, deliveryRules } from "./rules.js";
 import type { Destination, Letter } from "./letter.js";
 import type { AlertMetrics } from "./metrics.js";
+import { openDestination, type SealedDestination } from "./open-destination.js";
 import type { Outcome, Poster } from "./post.js";
+import { type DeliveryRules, deliveryRules } from "./rules.js";
 import type { Sealing } from "./sealing.js";
 
 export interface DispatcherOptions {
@@ -47,20 +48,11 @@ type Claimed = {
       taken_over: boolean;
       attempt_id: number;
       body: Alert;
-    } & ChannelRow)
+    } & SealedDestination)
 );
 
-export interface ChannelRow {
-  channel_id: number;
-  format: Destination["format"];
-  service_region: "us" | "eu" | null;
-  destination: Buffer;
-  secret: Buffer | null;
-  former_secret: Buffer | null;
-}
-
 /** One row of `settle_deliveries.sql`. */
-export interface Settled {
+interface Settled {
   attempt_id: number;
   delivery_id: number;
   event_id: number | null;
@@ -202,7 +194,7 @@ export function startDispatcher({
     sealing: Sealing,
   ): Promise<Outcome> {
     try {
-      const to = destinationOf(claimed, sealing);
+      const to = openDestination(claimed, sealing);
       return await poster.post(write(to, claimed.body, claimed.delivery_id));
     } catch (error) {
       log.error("an alert could not be sent for a fault of our own", {
@@ -291,30 +283,6 @@ interface EndedUnsent {
   channel_id: number;
   state: string;
   deliveries: number;
-}
-
-/** @throws UserError where it was encrypted with another key */
-export function destinationOf(
-  channel: ChannelRow,
-  sealing: Sealing,
-): Destination {
-  const where = sealing.open(channel.destination, "destination");
-  switch (channel.format) {
-    case "native": {
-      const secrets = [channel.secret, channel.former_secret]
-        .filter((secret) => secret !== null)
-        .map((secret) => sealing.open(secret, "secret"));
-      return { format: "native", url: where, secrets };
-    }
-    case "chat":
-      return { format: "chat", url: where };
-    case "paging":
-      return {
-        format: "paging",
-        serviceRegion: channel.service_region!,
-        routingKey: where,
-      };
-  }
 }
 
 function ownFault(error: string): Outcome {
