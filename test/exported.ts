@@ -2,11 +2,13 @@
 import { makeProbeMetrics } from "../probe/metrics.js";
 import type { UnmeasuredReason } from "../probe/measurement.js";
 import { unmeasuredReasons } from "../probe/measurement.js";
+import { makeAlertMetrics } from "../server/alerts/metrics.js";
 import { makeWebMetrics } from "../server/api/web-metrics.js";
 import type { Pool } from "../server/db.js";
 import { makeEngineMetrics } from "../server/engine/metrics.js";
 import type { Log } from "../server/log.js";
 import { makeOwnMetrics } from "../server/own-metrics.js";
+import { addChannel } from "./alerts.js";
 import { parseExposition } from "./exposition.js";
 
 export type Exported = Map<string, Set<string>>;
@@ -24,7 +26,7 @@ export function exportedBy(text: string): Exported {
   return exported;
 }
 
-/** What core, probe and web tell their operators, one text each, with everything counted once. */
+/** What core, probe and web tell their operators, one text each, with everything counted once; the database gets a channel to tell of. */
 export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   const core = makeOwnMetrics("core");
   const engine = makeEngineMetrics(core, pool, log);
@@ -33,6 +35,15 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   engine.decided({ at: "", opened: ["one"], ...nothing }, 20);
   engine.choresBegin([{ name: "compressing", everyMs: 60_000 }]);
   engine.choreDone("compressing", true, 20);
+  await addChannel(pool);
+  const alerts = makeAlertMetrics(core, pool, log, true);
+  alerts.sent("native", { result: "delivered", durationMs: 20 });
+  alerts.settled({
+    format: "native",
+    channel_off: "gone",
+    first_sent_after_ms: 20,
+    delivered_after_ms: 40,
+  });
 
   const probe = makeOwnMetrics("probe", { region: "us-east" });
   const unmeasured = Object.fromEntries(

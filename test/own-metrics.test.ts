@@ -10,47 +10,15 @@ import { openPool, sql } from "../server/db.js";
 import { makeEngineMetrics } from "../server/engine/metrics.js";
 import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
 import { makeLog } from "../server/log.js";
-import { makeOwnMetrics, type OwnMetrics } from "../server/own-metrics.js";
+import { makeOwnMetrics } from "../server/own-metrics.js";
 import { version } from "../server/package.js";
 import { migratedDatabase } from "./database.js";
-import { type Family, parseExposition } from "./exposition.js";
 import { ago, forget, outage } from "./fleet.js";
 import { freePort } from "./free-port.js";
+import { type Families, scrape, told, total } from "./own-families.js";
 import { addressLogged, runCli } from "./run-script.js";
 import { until } from "./until.js";
 import { loopbackRegistry } from "./world/loopback.js";
-
-type Families = Record<string, Family>;
-
-/** @throws Error where one is no exposition, or a name is not ours */
-function read(text: string): Families {
-  const families = parseExposition(text);
-  for (const { name } of families)
-    if (!name.startsWith("venuewatch_")) throw new Error(`${name} is not ours`);
-  return Object.fromEntries(families.map((family) => [family.name, family]));
-}
-
-async function scrape(address: string): Promise<Families> {
-  const response = await fetch(`${address}/metrics`);
-  if (response.status !== 200) throw new Error(`answered ${response.status}`);
-  if (!response.headers.get("content-type")?.includes("version=0.0.4"))
-    throw new Error(`came as ${response.headers.get("content-type")}`);
-  return read(await response.text());
-}
-
-/** The sum of a family's series with these labels, by the end of their names. */
-function total(
-  families: Families,
-  name: string,
-  labels: Record<string, string> = {},
-  end = "",
-): number {
-  return families[name]!.series.filter(
-    (series) =>
-      series.name === name + end &&
-      Object.entries(labels).every(([k, v]) => series.labels[k] === v),
-  ).reduce((sum, { value }) => sum + value, 0);
-}
 
 void t.test(
   "each program tells how it does its work, and which it is",
@@ -77,6 +45,8 @@ void t.test(
       const seen = await scrape(address);
       t.equal(total(seen, "venuewatch_engine_leading"), 1);
       t.equal(total(seen, "venuewatch_database_up"), 1);
+      t.equal(total(seen, "venuewatch_channel_key_present"), 0);
+      t.equal(total(seen, "venuewatch_alert_events_waiting"), 0);
       t.ok(total(seen, "venuewatch_engine_behind_seconds") >= 0);
       t.equal(seen["venuewatch_engine_instants_behind"]!.series.length, 1);
       t.strictSame(
@@ -198,11 +168,7 @@ function engineMetrics(t: Test, url: string, lines: string[] = []) {
   return { registry, meter: makeEngineMetrics(registry, db, log) };
 }
 
-async function told(registry: OwnMetrics): Promise<Families> {
-  return read(await registry.metrics());
-}
-
-void t.test("core tells what waits, and how far it is behind", async (t) => {
+void t.test("core tells how far it is behind", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry, meter } = engineMetrics(t, url);
   await forget(pool);
@@ -217,24 +183,14 @@ void t.test("core tells what waits, and how far it is behind", async (t) => {
   const never = await told(registry);
   t.ok(total(never, "venuewatch_engine_behind_seconds") >= sinceMade + 100);
   t.ok(total(never, "venuewatch_engine_instants_behind") >= 49);
-  t.equal(total(before, "venuewatch_alert_events_waiting"), 0);
-  t.equal(total(before, "venuewatch_alert_events_oldest_seconds"), 0);
 
   await outage.open(pool);
   await pool.query(sql`update engine_clock set ticked_at = ${ago(100)}`);
-  await pool.query(sql`update alert_event set recorded_at = ${ago(300)}`);
   const behind = await told(registry);
   const instants = total(behind, "venuewatch_engine_instants_behind");
   t.ok(instants >= 50 && instants < 100, "one every two seconds");
   t.ok(total(behind, "venuewatch_engine_behind_seconds") >= 100);
   t.equal(total(behind, "venuewatch_incidents_open"), 1);
-  t.equal(total(behind, "venuewatch_alert_events_waiting"), 1);
-  t.ok(total(behind, "venuewatch_alert_events_oldest_seconds") >= 300);
-
-  await pool.query(sql`update alert_event set dispatched_at = now()`);
-  const sent = await told(registry);
-  t.equal(total(sent, "venuewatch_alert_events_waiting"), 0);
-  t.equal(total(sent, "venuewatch_alert_events_oldest_seconds"), 0);
 
   meter.decided(
     { at: "", opened: ["a", "b"], escalated: [], closed: ["c"], retracted: [] },
@@ -330,8 +286,6 @@ void t.test("without its database core tells of itself still", async (t) => {
     "engine_behind_seconds",
     "engine_instants_behind",
     "incidents_open",
-    "alert_events_waiting",
-    "alert_events_oldest_seconds",
   ])
     t.strictSame(seen[`venuewatch_${name}`]!.series, [], "not 0: not known");
   t.equal(total(seen, "venuewatch_engine_leading"), 1);

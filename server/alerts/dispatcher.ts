@@ -63,6 +63,10 @@ interface Settled {
   due_at: Date;
   channel_off: "failures" | "gone" | null;
   channel_failures: number;
+  /** Since its event was recorded; null where this was not the first attempt, and of what was sent for another reason. */
+  first_sent_after_ms: number | null;
+  /** The same until it was delivered; null where it was not. */
+  delivered_after_ms: number | null;
 }
 
 interface Ended {
@@ -237,13 +241,13 @@ export function startDispatcher({
   }
 
   function tellSettled(row: Settled): void {
+    metrics?.settled(row);
     const { delivery_id: delivery, channel_id: channel, state, failures } = row;
     if (state === "failed")
       log.warn("an alert could not be delivered", {
         ...{ delivery, channel, failures },
       });
     if (row.channel_off === null) return;
-    metrics?.switchedOff(row.channel_off);
     const why = {
       failures: `${row.channel_failures} failures in a row`,
       gone: "the receiver said that it is gone (410)",

@@ -3,26 +3,44 @@ import { askedAtScrape } from "../asked-at-scrape.js";
 import type { Db } from "../db.js";
 import type { Log } from "../log.js";
 import type { OwnMetrics } from "../own-metrics.js";
+import type { Settled } from "./dispatcher.js";
 import type { Destination } from "./letter.js";
 import type { Outcome } from "./post.js";
 
 /** What a core tells of the alerts that it sends. */
 export interface AlertMetrics {
   /** One attempt. */
-  sent: (format: Destination["format"], outcome: Outcome) => void;
-  switchedOff: (cause: "failures" | "gone") => void;
+  sent: (
+    format: Format,
+    outcome: Pick<Outcome, "result" | "durationMs">,
+  ) => void;
+  /** What has become of one. */
+  settled: (
+    row: Pick<
+      Settled,
+      "format" | "channel_off" | "first_sent_after_ms" | "delivered_after_ms"
+    >,
+  ) => void;
 }
+
+type Format = Destination["format"];
 
 /** One row of `alerts_state.sql`. */
 interface AlertsState {
   events_waiting: number;
-  event_age_seconds: number | null;
-  deliveries_waiting: number;
-  delivery_age_seconds: number | null;
-  channels: { format: string; state: string; channels: number }[];
+  event_age_seconds: number;
+  channels: ChannelState[];
 }
 
-const formats = ["native", "chat", "paging"] as const;
+interface ChannelState {
+  channel: number;
+  format: Format;
+  state: keyof typeof stateNumbers;
+  waiting: number;
+  age_seconds: number;
+}
+
+const formats = ["native", "chat", "paging"] as const satisfies Format[];
 
 const results = [
   "delivered",
@@ -33,30 +51,56 @@ const results = [
   "ours",
 ] as const satisfies Outcome["result"][];
 
-const channelStates = ["on", "operator", "failures", "gone"];
+const switchOffCauses = ["failures", "gone"] as const;
+
+const stateNumbers = { on: 0, operator: 1, failures: 2, gone: 3 };
+
+/** The promise is a quarter of a second; the last attempt of a delivery comes after seven minutes. */
+const alertBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 /**
  * Tells operators of a core what it sends, and, asking the database at every scrape, what waits in all.
  *
  * @param db apart from the connections of the dispatcher
+ * @param hasKey whether this core can read where channels are
  */
 export function makeAlertMetrics(
   registry: OwnMetrics,
   db: Db,
   log: Log,
+  hasKey: boolean,
 ): AlertMetrics {
   const registers = [registry];
+  new Gauge({
+    name: "venuewatch_channel_key_present",
+    help: "1 when this core has a CHANNEL_KEY. Without one it sends nothing.",
+    registers,
+  }).set(hasKey ? 1 : 0);
   const attempts = new Counter({
     name: "venuewatch_delivery_results_total",
-    help: "Attempts to deliver an alert, by what became of them: delivered is an answer of 2xx in time, ours a fault of our own.",
+    help: "Attempts of this core to deliver an alert, by what became of them: delivered is an answer of 2xx in time, ours a fault of our own.",
     labelNames: ["format", "result"],
     registers,
   });
   const seconds = new Histogram({
     name: "venuewatch_delivery_seconds",
-    help: "One attempt, from resolving the receiver's name to the end of its answer.",
+    help: "One attempt, from resolving the receiver's name to the end of its answer; not those that never left.",
     labelNames: ["format"],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const firstSent = new Histogram({
+    name: "venuewatch_alert_first_attempt_seconds",
+    help: "From the recording of an event until it was sent to a channel for the first time.",
+    labelNames: ["format"],
+    buckets: alertBuckets,
+    registers,
+  });
+  const delivered = new Histogram({
+    name: "venuewatch_alert_delivered_seconds",
+    help: "From the recording of an event until a channel had answered that it has it.",
+    labelNames: ["format"],
+    buckets: alertBuckets,
     registers,
   });
   const off = new Counter({
@@ -66,23 +110,38 @@ export function makeAlertMetrics(
     registers,
   });
   // a counter must be seen at 0 before its first increase shows
-  for (const format of formats)
+  for (const format of formats) {
     for (const result of results) attempts.inc({ format, result }, 0);
-  for (const cause of ["failures", "gone"]) off.inc({ cause }, 0);
+    for (const histogram of [seconds, firstSent, delivered])
+      histogram.zero({ format });
+  }
+  for (const cause of switchOffCauses) off.inc({ cause }, 0);
   addState(registry, db, log);
   return {
     sent(format, { result, durationMs }) {
       attempts.inc({ format, result });
-      seconds.observe({ format }, durationMs / 1000);
+      // they took no receiver any time, and would make all look quicker
+      if (result !== "ours" && result !== "unsafe")
+        seconds.observe({ format }, durationMs / 1000);
     },
-    switchedOff: (cause) => off.inc({ cause }),
+    settled({
+      format,
+      channel_off: cause,
+      first_sent_after_ms: firstMs,
+      delivered_after_ms: deliveredMs,
+    }) {
+      if (firstMs !== null) firstSent.observe({ format }, firstMs / 1000);
+      if (deliveredMs !== null)
+        delivered.observe({ format }, deliveredMs / 1000);
+      if (cause !== null) off.inc({ cause });
+    },
   };
 }
 
 /** While the database does not answer, nothing is known of it. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
   const state = askedAtScrape(() => db.file<AlertsState>("alerts_state"), log);
-  const gauges: [
+  const ofAll: [
     name: string,
     help: string,
     value: (state: AlertsState) => number,
@@ -95,20 +154,10 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     [
       "alert_events_oldest_seconds",
       "Age of the oldest of them, 0 where none waits.",
-      (of) => of.event_age_seconds ?? 0,
-    ],
-    [
-      "deliveries_waiting",
-      "Alerts in line for channels, those included that a receiver has failed and that are tried again.",
-      (of) => of.deliveries_waiting,
-    ],
-    [
-      "deliveries_oldest_seconds",
-      "Age of the oldest of them, 0 where none waits.",
-      (of) => of.delivery_age_seconds ?? 0,
+      (of) => of.event_age_seconds,
     ],
   ];
-  for (const [name, help, value] of gauges)
+  for (const [name, help, value] of ofAll)
     new Gauge({
       name: `venuewatch_${name}`,
       help,
@@ -119,19 +168,39 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
         if (row) this.set(value(row));
       },
     });
-  new Gauge({
-    name: "venuewatch_channels",
-    help: "Channels by state: on, or off by the operator, by failures or because the receiver is gone.",
-    labelNames: ["format", "state"],
-    registers: [registry],
-    async collect() {
-      const row = await state();
-      this.reset();
-      if (!row) return;
-      for (const format of formats)
-        for (const state of channelStates) this.set({ format, state }, 0);
-      for (const { format, state, channels } of row.channels)
-        this.set({ format, state }, channels);
-    },
-  });
+  // as many as operators have added, and none of one that they have removed
+  const ofEach: [
+    name: string,
+    help: string,
+    value: (channel: ChannelState) => number,
+  ][] = [
+    [
+      "channel_state",
+      "0 on, 1 switched off by an operator, 2 by failures in a row, 3 because the receiver is gone (410).",
+      (of) => stateNumbers[of.state],
+    ],
+    [
+      "channel_deliveries_waiting",
+      "Alerts in line for a channel, with the one that is under way or tried again.",
+      (of) => of.waiting,
+    ],
+    [
+      "channel_deliveries_oldest_seconds",
+      "For how long the oldest of them has stood there, 0 where none does.",
+      (of) => of.age_seconds,
+    ],
+  ];
+  for (const [name, help, value] of ofEach)
+    new Gauge({
+      name: `venuewatch_${name}`,
+      help,
+      labelNames: ["channel", "format"],
+      registers: [registry],
+      async collect() {
+        const row = await state();
+        this.reset();
+        for (const one of row?.channels ?? [])
+          this.set({ channel: one.channel, format: one.format }, value(one));
+      },
+    });
 }

@@ -101,7 +101,12 @@ export async function run(): Promise<void> {
           userAgent,
         }),
       log,
-      metrics: makeAlertMetrics(metrics, readinessPool, log),
+      metrics: makeAlertMetrics(
+        metrics,
+        readinessPool,
+        log,
+        channelKey !== null,
+      ),
     });
     life.onClose("alerts", dispatcher.close);
     const core = startCore({

@@ -1,10 +1,9 @@
--- What waits to be told, and who is not told any more? One row; ages are null where nothing waits.
--- channels: [{format, state, channels}], of which `state` is on, operator, failures or gone.
+-- What waits to be told, and who is not told any more? One row {events_waiting, event_age_seconds, channels}, of which `channels` is
+-- [{channel, format, state, waiting, age_seconds}] without those that were removed; `state` is on, operator, failures or gone.
+-- Ages are those of the oldest, 0 where nothing waits: `greatest` passes over null.
 select
   o.waiting as events_waiting,
-  greatest(0, extract(epoch from n.now - o.oldest))::float8 as event_age_seconds,
-  l.waiting as deliveries_waiting,
-  greatest(0, extract(epoch from n.now - l.oldest))::float8 as delivery_age_seconds,
+  greatest(0, extract(epoch from n.now - o.oldest)) as event_age_seconds,
   c.channels
 from (select clock_timestamp() as now) n
 cross join (
@@ -12,17 +11,27 @@ cross join (
   from alert_event e
   where e.dispatched_at is null and e.dropped_at is null
 ) o
-cross join (
-  select count(*)::int as waiting, min(d.created_at) as oldest
-  from delivery d
-  where d.state = 'due' and d.cause in ('event', 'open')
-) l
-cross join (
-  select coalesce(jsonb_agg(jsonb_build_object('format', c.format, 'state', c.state, 'channels', c.channels)), '[]') as channels
-  from (
-    select c.format, coalesce(c.off_cause, 'on') as state, count(*)::int as channels
-    from channel c
-    where c.removed_at is null
-    group by c.format, coalesce(c.off_cause, 'on')
-  ) c
+cross join lateral (
+  select
+    coalesce(
+      jsonb_agg(
+        jsonb_build_object(
+          'channel', c.channel_id,
+          'format', c.format,
+          'state', coalesce(c.off_cause, 'on'),
+          'waiting', coalesce(l.waiting, 0),
+          'age_seconds', greatest(0, extract(epoch from n.now - l.oldest))
+        )
+        order by c.channel_id
+      ),
+      '[]'
+    ) as channels
+  from channel c
+  left join (
+    select d.channel_id, count(*)::int as waiting, min(d.created_at) as oldest
+    from delivery d
+    where d.state = 'due' and d.cause in ('event', 'open')
+    group by d.channel_id
+  ) l using (channel_id)
+  where c.removed_at is null
 ) c

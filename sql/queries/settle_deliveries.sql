@@ -4,7 +4,8 @@
 -- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs, retryAfterMs, spread}]: the answer
 -- was there `agoMs` ago, and `spread` stretches the pause before the next attempt; $3 the rules of deliveries (server/alerts/rules.ts).
 -- Rows {attempt_id, delivery_id, event_id, cause, channel_id, format, state, failures, due_at, channel_off: null | failures | gone,
--- channel_failures}, one for each result that counted.
+-- channel_failures, first_sent_after_ms, delivered_after_ms}, one for each result that counted. The last two are since the event was
+-- recorded; null where this attempt was not the first, or did not deliver, and of what did not leave because it happened.
 --
 -- A result counts while its claim is held. Once somebody else has taken the delivery over, it is noted, and moves nothing.
 with n as materialized (
@@ -24,7 +25,7 @@ said as materialized (
   )
 ),
 held as materialized (
-  select d.*, a.attempt_id, s.result, s.status, s."agoMs" as ago_ms, s."retryAfterMs" as retry_after_ms, s.spread
+  select d.*, a.attempt_id, a.started_at, s.result, s.status, s."agoMs" as ago_ms, s."retryAfterMs" as retry_after_ms, s.spread
   from said s
   join delivery_attempt a on a.attempt_id = s."attemptId"
   join delivery d using (delivery_id)
@@ -94,16 +95,46 @@ verdict as materialized (
   cross join rules r
   left join counted k using (channel_id)
 ),
+-- How long it took. What /v1/notify counts is told apart here, but for retractions, which may come later.
+timed as materialized (
+  select
+    v.delivery_id,
+    case when v.cause = 'event' and v.started_at = v.first_claimed_at then v.started_at - e.recorded_at end as first_sent_after,
+    case when v.cause = 'event' and v.state_now = 'delivered' then u.answered_at - e.recorded_at end as delivered_after,
+    case
+      when v.cause = 'event' and v.state_now = 'delivered' and e.kind = 'opened'
+        -- No backfill. Its own first claim says so of nearly all; where that came too late, another channel's may have been in time.
+        and (
+          v.first_claimed_at <= u.backfill_from
+          or exists (
+            select
+            from delivery o
+            join delivery_attempt a using (delivery_id)
+            where o.event_id = v.event_id and o.cause in ('event', 'open') and a.started_at <= u.backfill_from
+          )
+        )
+      then u.answered_at - i.started_at
+    end as told_after
+  from verdict v
+  join alert_event e using (event_id)
+  join incident i using (incident_id)
+  cross join n
+  cross join lateral (
+    select n.now - v.ago_ms * interval '1 millisecond' as answered_at, e.recorded_at + interval '1 hour' as backfill_from
+  ) u
+),
 settled as (
   update delivery d
   set state = v.state_now,
     failures = v.failures_now,
     due_at = case when v.state_now = 'due' then n.now + v.pause else d.due_at end,
     ended_at = case when v.state_now <> 'due' then n.now - v.ago_ms * interval '1 millisecond' end,
+    told_after_ms = round(extract(epoch from t.told_after) * 1000),
     claimed_by = null,
     claimed_until = null
   from verdict v
   cross join n
+  left join timed t using (delivery_id)
   where d.delivery_id = v.delivery_id
   returning d.delivery_id, d.due_at
 )
@@ -116,11 +147,14 @@ select
   c.format,
   v.state_now as state,
   v.failures_now as failures,
-  t.due_at,
+  s.due_at,
   v.off_now as channel_off,
-  coalesce(k.failures, c.failures) as channel_failures
+  coalesce(k.failures, c.failures) as channel_failures,
+  extract(epoch from t.first_sent_after) * 1000 as first_sent_after_ms,
+  extract(epoch from t.delivered_after) * 1000 as delivered_after_ms
 from verdict v
-join settled t using (delivery_id)
+join settled s using (delivery_id)
+left join timed t using (delivery_id)
 join channel c using (channel_id)
 left join counted k using (channel_id)
 order by v.attempt_id
