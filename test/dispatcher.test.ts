@@ -1,4 +1,5 @@
 /** Dispatchers with real receivers: a storm, a slow one among good ones, several at once, and their own trouble. */
+import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { Alert } from "../server/alerts/alert.js";
 import {
@@ -151,6 +152,26 @@ void t.test("a database that is away for a while loses nothing", async (t) => {
     "what was answered is kept until it can be noted",
   );
   t.equal(lines.filter((line) => line.includes("no connection")).length, 4);
+});
+
+void t.test("what was claimed too long ago is not sent any more", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const receiver = await receiverOf(t);
+  await addChannel(pool, { to: native(`${receiver.origin}/`) });
+  await happened(pool);
+  const rules = { ...deliveryRules, lease_ms: 400, look_ms: 20 };
+  const paused: Db = {
+    ...pool,
+    async file<Row>(name: string, values?: readonly unknown[]) {
+      const rows = await pool.file<Row>(name, values);
+      if (name === "claim_deliveries" && rows.length > 0) await sleep(500);
+      return rows;
+    },
+  };
+  const frozen = start(t, pool, { db: paused, rules });
+  await until(async () => (await results(pool))[0] === "ours");
+  await frozen.close();
+  t.equal(receiver.arrivals.length, 0, "another may have sent it, and more");
 });
 
 void t.test("without its key it keeps everything in line", async (t) => {

@@ -1,3 +1,5 @@
+import type { Letter } from "./letter.js";
+
 const mostCharacters = 1000;
 
 /** Marks that turn the direction of writing, and invisible ones. */
@@ -5,13 +7,12 @@ const tricks = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /**
  * The beginning of an answer, as text that can be kept and shown: characters that are none and control characters but line ends are
- * taken out. So are path and query of the URL,
- * which are what is secret of it, and which servers like to repeat in errors.
+ * taken out. So is what is secret of the letter, path and query of its URL included, which servers like to repeat in errors.
  *
  * @returns null where nothing is left
  */
-export function beginningOf(answer: Buffer, url: URL): string | null {
-  const clean = secretsOf(url)
+export function beginningOf(answer: Buffer, letter: Letter): string | null {
+  const clean = [...(letter.secrets ?? []), ...secretsOf(letter.url)]
     .reduce(
       (text, secret) => text.replaceAll(secret, "…"),
       new TextDecoder().decode(answer),

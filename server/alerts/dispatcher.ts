@@ -52,7 +52,7 @@ type Claimed = {
 );
 
 /** One row of `settle_deliveries.sql`. */
-interface Settled {
+export interface Settled {
   attempt_id: number;
   delivery_id: number;
   event_id: number | null;
@@ -156,6 +156,7 @@ export function startDispatcher({
   async function claim(): Promise<void> {
     const free = rules.at_once - underWay;
     if (sealing === null || free <= 0) return;
+    const claimedAtMs = performance.now();
     const rows = await db.file<Claimed>("claim_deliveries", [
       null,
       holder,
@@ -165,7 +166,7 @@ export function startDispatcher({
     ]);
     for (const row of rows) {
       if (row.state === "dropped") tellDropped(row);
-      else void send(row, sealing);
+      else void send(row, sealing, claimedAtMs);
     }
     // the next in those lines may be due
     if (rows.some(({ state }) => state === "dropped")) turning.wake();
@@ -174,13 +175,14 @@ export function startDispatcher({
   async function send(
     claimed: Extract<Claimed, { state: "due" }>,
     sealing: Sealing,
+    claimedAtMs: number,
   ): Promise<void> {
     underWay += 1;
     if (claimed.taken_over)
       log.warn("sends again what another did not bring to an end", {
         ...told(claimed),
       });
-    const outcome = await sent(claimed, sealing);
+    const outcome = await sent(claimed, sealing, claimedAtMs);
     ended.push({
       attemptId: claimed.attempt_id,
       outcome,
@@ -196,7 +198,14 @@ export function startDispatcher({
   async function sent(
     claimed: Extract<Claimed, { state: "due" }>,
     sealing: Sealing,
+    claimedAtMs: number,
   ): Promise<Outcome> {
+    // after a pause of this machine another may have sent it and what comes after it: late, it would come out of order
+    const ageMs = performance.now() - claimedAtMs;
+    if (ageMs > rules.lease_ms / 2)
+      return ownFault(
+        `claimed ${Math.round(ageMs)} ms ago, which is too long to send it still`,
+      );
     try {
       const to = openDestination(claimed, sealing);
       return await poster.post(write(to, claimed.body, claimed.delivery_id));

@@ -132,7 +132,7 @@ export function startExchange(
   function end(ending: Ending): void {
     settle({
       status: response?.statusCode ?? null,
-      answer: beginningOf(Buffer.concat(body), letter.url),
+      answer: beginningOf(Buffer.concat(body), letter),
       ...ending,
     });
     connection?.off("data", onBytes);

@@ -8,6 +8,8 @@ export interface Letter {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;
+  /** What the body has that is to be kept nowhere, even where a receiver repeats it. */
+  secrets?: readonly string[];
 }
 
 export type Destination =

@@ -34,6 +34,7 @@ export function pagingLetter(
       "user-agent": sent.userAgent,
     },
     body: Buffer.from(JSON.stringify(event)),
+    secrets: [routingKey],
   };
 }
 
