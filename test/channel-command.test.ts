@@ -20,7 +20,7 @@ import {
   enableChannel,
 } from "../server/alerts/switch-channel.js";
 import { type Db, type Pool, sql } from "../server/db.js";
-import { cliWith } from "./cli-input.js";
+import { byTwos, cliWith } from "./cli-input.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { pastIncident } from "./fleet.js";
 import { until } from "./until.js";
@@ -48,7 +48,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     });
     t.match(await channel(t, ["show", "1"]), {
       code: 2,
-      err: "venuewatch: there is no channel 1; there is none yet, and venuewatch channel add makes one\n",
+      err: "venuewatch: there is no channel 1; there is none, and venuewatch channel add makes one\n",
     });
   });
 
@@ -280,7 +280,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       ],
     ];
     const before = await channelsOf(pool, {});
-    for (const [args, said, more] of mistakes) {
+    await byTwos(mistakes, async ([args, said, more]) => {
       const { code, out, err } = await channel(t, args, "", more);
       const which = args.join(" ").slice(0, 80);
       t.equal(code, 2, which);
@@ -288,7 +288,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       t.equal(out, "", which);
       t.notMatch(err, /hunter2|^ +at /m, "no secret, no stack");
       if (more?.["CHANNEL_KEY"]) t.notMatch(err, more["CHANNEL_KEY"]);
-    }
+    });
     t.same(await channelsOf(pool, {}), before, "nothing was changed");
   });
 

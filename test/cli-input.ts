@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Test } from "tap";
 import { packagedFile } from "../server/package.js";
@@ -17,6 +17,7 @@ export async function cliWith(
   args: string[],
   env: Record<string, string>,
   input = "",
+  whenStarted: (child: ChildProcess) => void = () => {},
 ): Promise<CliEnded> {
   const child = spawn(
     process.execPath,
@@ -24,6 +25,7 @@ export async function cliWith(
     { env: { PATH: process.env["PATH"], ...env } },
   );
   t.teardown(() => child.kill("SIGKILL"));
+  whenStarted(child);
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
@@ -32,4 +34,17 @@ export async function cliWith(
   child.stdin.end(input);
   const [code] = (await once(child, "close")) as [number | null];
   return { code, out, err };
+}
+
+/** One program at a time leaves half of a small machine idle; more at once are not quicker. */
+export async function byTwos<Case>(
+  cases: readonly Case[],
+  run: (one: Case) => Promise<void>,
+): Promise<void> {
+  const left = [...cases];
+  async function work(): Promise<void> {
+    for (let one = left.shift(); one !== undefined; one = left.shift())
+      await run(one);
+  }
+  await Promise.all([work(), work()]);
 }

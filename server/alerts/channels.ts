@@ -11,17 +11,15 @@ export async function channelsOf(
   return rows.map(({ body }) => body);
 }
 
-/** @throws UserError when there is none of that number */
+/**
+ * One that was removed too.
+ *
+ * @throws UserError when there is none of that number
+ */
 export async function channelOf(db: Db, id: number): Promise<Channel> {
   const [channel] = await channelsOf(db, { id, removed: true });
   if (channel) return channel;
-  const there = (await channelsOf(db, {})).map((channel) => channel.id);
-  throw new UserError(
-    `there is no channel ${id}; ` +
-      (there.length > 0
-        ? `there are ${there.join(", ")}`
-        : "there is none yet, and venuewatch channel add makes one"),
-  );
+  throw await noChannel(db, id);
 }
 
 /**
@@ -33,9 +31,23 @@ export async function standingChannel(tx: Db, id: number): Promise<Channel> {
   await tx.query(
     sql`select from channel where channel_id = ${id} for no key update`,
   );
-  const channel = await channelOf(tx, id);
-  if (channel.removedAt === null) return channel;
-  throw new UserError(
-    `channel ${id} was removed at ${channel.removedAt}, and where it went is not known any more; add another`,
+  const [channel] = await channelsOf(tx, { id });
+  if (channel) return channel;
+  throw await noChannel(tx, id);
+}
+
+/** The sentence for a number that no channel has, or one that was removed. */
+export async function noChannel(db: Db, id: number): Promise<UserError> {
+  const [gone] = await channelsOf(db, { id, removed: true });
+  if (gone)
+    return new UserError(
+      `channel ${id} was removed at ${gone.removedAt}, and where it went is not known any more; add another`,
+    );
+  const there = (await channelsOf(db, {})).map((channel) => channel.id);
+  return new UserError(
+    `there is no channel ${id}; ` +
+      (there.length > 0
+        ? `there are ${there.join(", ")}`
+        : "there is none, and venuewatch channel add makes one"),
   );
 }

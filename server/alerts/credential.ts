@@ -1,6 +1,6 @@
 import { UserError } from "../user-error.js";
 import type { Format } from "./channel.js";
-import { urlProblem } from "./url-problem.js";
+import { problemOfUrl } from "./safe-url.js";
 
 /** What lets us post to a receiver: a URL, or the routing key of a paging service. */
 export interface Credential {
@@ -28,7 +28,7 @@ function keyOf(text: string): Credential {
 }
 
 function urlOf(text: string, allowLoopback: boolean): Credential {
-  const problem = urlProblem(text, allowLoopback);
+  const problem = problemOfUrl(text, allowLoopback);
   if (problem !== null) throw new UserError(`--url: ${problem}`);
   const { origin, pathname, search } = new URL(text);
   const behind = pathname + search;

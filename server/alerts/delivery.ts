@@ -1,8 +1,10 @@
+import type { Format } from "./channel.js";
+
 /** One event for one channel, and how it goes, as an operator sees it; made by queries/deliveries.sql. */
 export interface Delivery {
   id: number;
   channel: number;
-  format: string;
+  format: Format;
   to: string;
   /** event: because it happened; open: the channel asked for what was open; replay and test: an operator asked. */
   cause: "event" | "open" | "replay" | "test";

@@ -17,6 +17,10 @@ export const actions: Record<string, Entry> = {
     summary: "show one channel",
     load: () => import("./channel/show.js"),
   },
+  test: {
+    summary: "send a test alert now, and say what came of it",
+    load: () => import("./channel/test.js"),
+  },
   enable: {
     summary: "switch a channel on again",
     load: () => import("./channel/enable.js"),

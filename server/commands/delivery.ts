@@ -11,4 +11,8 @@ export const actions: Record<string, Entry> = {
     summary: "show one delivery with every attempt",
     load: () => import("./delivery/show.js"),
   },
+  replay: {
+    summary: "send some again now",
+    load: () => import("./delivery/replay.js"),
+  },
 };

@@ -1,6 +1,7 @@
--- Remove channel $1: its secrets are wiped, and what was due for it is skipped. {skipped}, how many. The row and the log stay.
+-- Remove channel $1: its secrets are wiped, and what stands in line for it is skipped. {skipped}, how many. The row and the log stay.
 --
--- It is off as well: whoever was about to queue something for it, and did so after this, finds it off when it is to be sent.
+-- What is on its way is waited for, and what is put in line at this very moment is not seen: as the channel is off as well, the
+-- dispatcher ends both.
 with removed as (
   update channel
   set
@@ -24,6 +25,7 @@ skipped as (
     ended_at = clock_timestamp()
   from removed r
   where d.channel_id = r.channel_id and d.state = 'due'
+    and (d.claimed_until is null or d.claimed_until <= clock_timestamp())
   returning d.delivery_id
 )
 select count(*) as skipped from skipped

@@ -1,4 +1,4 @@
-import { channelOf } from "../../alerts/channels.js";
+import { standingChannel } from "../../alerts/channels.js";
 import { credentialOf } from "../../alerts/credential.js";
 import {
   replaceCredential,
@@ -51,7 +51,7 @@ export async function run({
   const hours = hoursOf(given.overlap);
   await runOnDatabase("channel", async ({ pool, settings }) => {
     const sealing = makeSealing(channelKeyOf(settings));
-    const { format } = await channelOf(pool, id);
+    const { format } = await standingChannel(pool, id);
     if (format === "native") {
       refuse(
         given,

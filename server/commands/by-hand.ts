@@ -1,0 +1,36 @@
+import { hostname } from "node:os";
+import { makePoster } from "../alerts/post.js";
+import { makeSealing } from "../alerts/sealing.js";
+import type { ByHand } from "../alerts/send-by-hand.js";
+import type { OnDatabase } from "../on-database.js";
+import { version } from "../package.js";
+import { channelKeyOf } from "../settings.js";
+
+/**
+ * Sends alerts for an operator who waits for it. When the command is stopped, what is under way is cut, noted so, and waited for.
+ *
+ * @param work is told to stop by its signal
+ */
+export async function sendingByHand<Result>(
+  { pool, settings, life }: OnDatabase,
+  work: (by: ByHand, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const sealing = makeSealing(channelKeyOf(settings));
+  const poster = makePoster({ allowLoopback: settings.alertLoopback });
+  const stopping = new AbortController();
+  const working = work(
+    {
+      ...{ db: pool, sealing, poster, baseUrl: settings.baseUrl },
+      userAgent: `venuewatch/${version} (+${settings.siteUrl}; alerts)`,
+      sender: `${hostname()}:${process.pid}, by hand`,
+    },
+    stopping.signal,
+  );
+  life.onClose("sending", async () => {
+    stopping.abort();
+    await poster.close();
+    // what is wrong with it is told by whoever awaits it
+    await working.catch(() => {});
+  });
+  return working;
+}
