@@ -122,7 +122,12 @@ async function demo(days: number): Promise<void> {
       changes,
     );
     const key = keyFile
-      ? ([["key of the channels", relative("", keyFile)]] as const)
+      ? ([
+          [
+            "key of its channels",
+            `export CHANNEL_KEY=$(cat ${relative("", keyFile)})`,
+          ],
+        ] as const)
       : [];
     process.stdout.write(welcome(embedded, services, key));
     return services.web;
