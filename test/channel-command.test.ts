@@ -9,6 +9,7 @@ import {
 import type { Channel } from "../server/alerts/channel.js";
 import { channelOf, channelsOf } from "../server/alerts/channels.js";
 import { credentialOf } from "../server/alerts/credential.js";
+import { holdEvents } from "../server/alerts/event-lock.js";
 import { removeChannel } from "../server/alerts/remove-channel.js";
 import {
   replaceCredential,
@@ -409,6 +410,24 @@ void t.test("channels in the database", async (t) => {
       await until(() => isWaitedFor(tx));
     });
     t.match(await enabling, { queued: 1 });
+  });
+
+  await t.test("nobody is waited for without end", async (t) => {
+    const [row] = await pool.query<{ alone: boolean }>(
+      sql`select is_embedded() as alone`,
+    );
+    // there who holds a lock holds the whole database
+    if (row!.alone) return t.pass("of a server only");
+    await pool.transaction(async (tx) => {
+      await tx.query(sql`lock table alert_event in row exclusive mode`);
+      await t.rejects(
+        pool.transaction((other) => holdEvents(other, 20)),
+        {
+          name: "UserError",
+          message: /has been writing alert events for 0.02 s, and nothing was/,
+        },
+      );
+    });
   });
 
   await t.test("switched on again, it is told of what it missed", async (t) => {

@@ -44,7 +44,7 @@ async function setUp(t: Test) {
   });
   t.teardown(receiver.close);
   const poster = makePoster({ allowLoopback: true });
-  t.teardown(poster.close);
+  t.teardown(() => poster.close());
   const startedAt = new Date(Date.now() - 600_000);
   const okx = await pastIncident(pool, {
     ...{ venue: "okx", component: "rest:ticker", startedAt, minutes: null },
@@ -552,6 +552,29 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       ...{ cause: "test", state: "failed" },
       attempts: [{ result: "ours", error: /told to stop/ }],
     });
+  });
+
+  await t.test("killed in the middle, it is known to have begun", async (t) => {
+    reactions.push("hang");
+    const count = receiver.arrivals.length;
+    await cliWith(t, ["channel", "test", id], env, "", (child) => {
+      void until(() => receiver.arrivals.length > count).then(() =>
+        child.kill("SIGKILL"),
+      );
+    });
+    const [last] = await deliveriesOf(pool, wanted({}));
+    t.match(last, {
+      state: "due",
+      attempts: [{ result: null, endedAt: null }],
+    });
+    const [claim] = await pool.query<{ seconds: number }>(sql`
+      select extract(epoch from claimed_until - created_at) as seconds from delivery where delivery_id = ${last!.id}
+    `);
+    t.equal(claim!.seconds, 30, "a dispatcher ends it then");
+    t.match(await cli(["delivery", "show", String(last!.id)]), {
+      out: "under way, or nobody knows its end yet",
+    });
+    t.match(await channelOf(pool, channel.id), { waiting: 0 });
   });
 
   await t.test("a mistake is told in a sentence", async (t) => {

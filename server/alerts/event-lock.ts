@@ -7,17 +7,19 @@ import { UserError } from "../user-error.js";
  *
  * The engine waits meanwhile, so that little may be done, and nobody waited for.
  *
- * @throws UserError when they do not end within ten seconds
+ * @throws UserError when they do not end in time
  */
-export async function holdEvents(tx: Db): Promise<void> {
+export async function holdEvents(tx: Db, withinMs = 10_000): Promise<void> {
   await tx.query(sql`set local idle_in_transaction_session_timeout = '5s'`);
-  await tx.query(sql`set local lock_timeout = '10s'`);
+  await tx.query(
+    sql`select set_config('lock_timeout', ${`${withinMs}ms`}, true)`,
+  );
   try {
     await tx.query(sql`lock table alert_event in share mode`);
   } catch (error) {
     if ((error as { code?: string }).code !== "55P03") throw error;
     throw new UserError(
-      "somebody has been writing alert events for ten seconds, usually the engine's tick, and nothing was changed: try again",
+      `somebody, usually the engine, has been writing alert events for ${withinMs / 1000} s, and nothing was changed: try again`,
       { cause: error },
     );
   }

@@ -1,7 +1,7 @@
 import { type Pool, sql } from "../db.js";
 import { queueOpen } from "./add-channel.js";
 import type { Channel } from "./channel.js";
-import { channelOf, standingChannel } from "./channels.js";
+import { channelOf, noChannel, standingChannel } from "./channels.js";
 import { holdEvents } from "./event-lock.js";
 
 export interface Switched {
@@ -23,12 +23,15 @@ export async function enableChannel(
 ): Promise<Switched & { queued: number }> {
   return pool.transaction(async (tx) => {
     if (open) await holdEvents(tx);
-    const before = await standingChannel(tx, id);
-    await tx.query(sql`
-      update channel set off_at = null, off_cause = null, failures = 0
-      where channel_id = ${id}
-    `);
+    const before = await channelOf(tx, id);
+    // deliveries first, then the channel, as dispatchers do: the other way the two would wait for each other
     const queued = open ? await queueOpen(tx, id) : 0;
+    const [on] = await tx.query(sql`
+      update channel set off_at = null, off_cause = null, failures = 0
+      where channel_id = ${id} and removed_at is null
+      returning channel_id
+    `);
+    if (!on) throw await noChannel(tx, id);
     return { before, channel: await channelOf(tx, id), queued };
   });
 }

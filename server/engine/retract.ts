@@ -20,7 +20,7 @@ export interface AlertsLeft {
   droppedUnsent: boolean;
   /** How many channels have it. */
   delivered: number;
-  /** To how many it is being sent: it may arrive yet. */
+  /** To how many somebody has begun to send it: it may arrive yet. */
   underWay: number;
   /** To how many it will not be sent any more. */
   dropped: number;

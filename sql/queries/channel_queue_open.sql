@@ -12,9 +12,7 @@ where c.channel_id = $1
   and i.status = 'open'
   and e.kind in ('opened', 'escalated')
   and (e.event_id <= c.after_event_id or e.dispatched_at is not null)
-  and c.severity_floor <= e.severity
-  and (c.venues is null or i.venue = any (c.venues))
-  and (c.categories is null or i.category = any (c.categories))
+  and api.concerns(c.severity_floor, c.venues, c.categories, e.severity, i.venue, i.category)
 order by e.event_id
 on conflict (channel_id, event_id) where cause in ('event', 'open') do update
 set

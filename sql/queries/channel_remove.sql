@@ -1,7 +1,7 @@
 -- Remove channel $1: its secrets are wiped, and what stands in line for it is skipped. {skipped}, how many. The row and the log stay.
 --
--- What is on its way is waited for, and what is put in line at this very moment is not seen: as the channel is off as well, the
--- dispatcher ends both.
+-- What is on its way or may have been is not touched, nor what is put in line or claimed at this very moment: as the channel
+-- is off as well, the dispatcher ends it.
 with removed as (
   update channel
   set
@@ -15,6 +15,14 @@ with removed as (
   where channel_id = $1 and removed_at is null
   returning channel_id
 ),
+-- A dispatcher that claims holds a delivery and asks for its channel, which this holds: neither may wait for the other.
+free as (
+  select d.delivery_id
+  from removed r
+  join delivery d using (channel_id)
+  where d.state = 'due' and d.claimed_by is null
+  for update of d skip locked
+),
 skipped as (
   update delivery d
   set
@@ -23,9 +31,8 @@ skipped as (
     claimed_by = null,
     claimed_until = null,
     ended_at = clock_timestamp()
-  from removed r
-  where d.channel_id = r.channel_id and d.state = 'due'
-    and (d.claimed_until is null or d.claimed_until <= clock_timestamp())
+  from free f
+  where d.delivery_id = f.delivery_id
   returning d.delivery_id
 )
 select count(*) as skipped from skipped

@@ -18,32 +18,20 @@ dropped_events as (
   from retracted r
   where e.incident_id = r.incident_id and e.dispatched_at is null
 ),
--- In line. What somebody holds is being claimed, settled or ended at this moment: to wait for it could be to wait for each other, and
--- whoever claims it next finds the incident retracted.
+-- In line, and nobody has begun to send it. What somebody has begun to send may have arrived, and what somebody holds is being claimed,
+-- settled or ended at this moment: to wait for it could be to wait for each other. Whoever claims it next finds the incident retracted.
 in_line as (
   select d.delivery_id
   from retracted r
   join alert_event e using (incident_id)
   join delivery d using (event_id)
-  where d.state = 'due' and d.cause in ('event', 'open')
-    and (d.claimed_until is null or d.claimed_until <= clock_timestamp())
+  where d.state = 'due' and d.cause in ('event', 'open') and d.claimed_by is null
   for update of d skip locked
 ),
 dropped as (
   update delivery d
-  set state = 'dropped',
-    reason = 'its incident was retracted',
-    ended_at = clock_timestamp(),
-    claimed_by = null,
-    claimed_until = null
+  set state = 'dropped', reason = 'its incident was retracted', ended_at = clock_timestamp()
   from in_line
   where d.delivery_id = in_line.delivery_id
-  returning d.delivery_id
-),
-lost as (
-  update delivery_attempt a
-  set result = 'lost', ended_at = clock_timestamp(), error = 'whoever sent it ended before the answer was recorded'
-  from dropped
-  where a.delivery_id = dropped.delivery_id and a.result is null
 )
 select incident_id, was_open from retracted
