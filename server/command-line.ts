@@ -67,7 +67,7 @@ export const commands: Record<string, Entry> = {
     load: () => import("./commands/migrate.js"),
   },
   core: {
-    summary: "run the engine, keep up the history, read venues' feeds",
+    summary: "run the engine, keep up history, read feeds, send alerts",
     load: () => import("./commands/core.js"),
   },
   web: {

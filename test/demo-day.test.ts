@@ -5,6 +5,7 @@ import { rulesRow } from "../server/engine/rules.js";
 import { decideUpTo, dueInstants } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
 import type { Fault } from "../server/sample.js";
+import { addChannel } from "./alerts.js";
 import { serve } from "./api.js";
 import { get, readEvidence, readIncidents, readRegions } from "./board.js";
 import { migratedDatabase } from "./database.js";
@@ -88,6 +89,7 @@ void t.test("the day before the demo", async (t) => {
   await t.test("a socket that is down", (t) => streamsAreNotMeasured(t, day));
   await t.test("patterns and bars", (t) => patternsAndBars(t, day));
   await t.test("what core does next", (t) => coreGoesOn(t, day));
+  await t.test("what channels are told", (t) => nobodyIsTold(t, day));
 });
 
 async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
@@ -288,6 +290,18 @@ async function coreGoesOn(t: Test, { pool, now }: Day) {
   t.ok(due.length <= 16, `${due.length} instants are due`);
   for await (const decided of decideUpTo(pool, upTo))
     t.match(decided, { opened: [], closed: [], retracted: [] });
+}
+
+/** It is invented: neither a channel that was there before nor one that is added afterwards gets any of it. */
+async function nobodyIsTold(t: Test, { pool }: Day) {
+  await addChannel(pool);
+  const expanded = await pool.file("expand_alerts", [null, 1000]);
+  t.match(expanded, [{ events: 0, deliveries: 0 }]);
+  const [row] = await pool.query<{ events: number; atOnce: boolean }>(
+    sql`select count(*) as events, bool_and(dispatched_at = recorded_at) as "atOnce" from alert_event`,
+  );
+  t.ok(row!.events >= told.length * 2);
+  t.ok(row!.atOnce);
 }
 
 interface VenuePage {

@@ -1,4 +1,6 @@
 /** `venuewatch demo` as a user runs it: real processes, killed, stopped and started again on one directory. */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
 import { packagedFile } from "../server/package.js";
@@ -34,12 +36,14 @@ void t.test("the demo, from its first start to its second", async (t) => {
   await t.test("the board", (t) => boardIsMeasured(t, demo));
   await t.test("the database", (t) => samplesArriveAndRollUp(t, demo));
   await t.test("the venues' feeds", (t) => feedsAreRead(t, demo));
+  await t.test("alerts", (t) => alertsArrive(t, demo));
   await t.test("a second demo", (t) => secondIsRefused(t, demo, env));
   await t.test("programs that are killed", (t) => killedOnesComeBack(t, demo));
   await t.test("SIGTERM", (t) => stopsInReverse(t, demo));
   const again = await start(t, env, "second");
   await t.test("the history", (t) => historyIsStillThere(t, again));
   await t.test("the feeds, again", (t) => feedsAreRead(t, again));
+  await t.test("the channels", (t) => channelsAreStillThere(t, again, env));
   again.script.kill("SIGTERM");
   t.equal(await again.script.ended, 0);
 });
@@ -150,6 +154,66 @@ async function feedsAreRead(t: Test, { url }: Demo) {
   t.notOk(official.incidents.some(({ vanished }) => vanished));
 }
 
+/** Of what happens while it runs, and of nothing that it has invented. */
+async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
+  const heard = (receiver: string, what: RegExp) =>
+    script
+      .output()
+      .split("\n")
+      .some(
+        (line) => line.includes(`receiver=${receiver} `) && what.test(line),
+      );
+  const opening = /kind=opened \S+ incident=kucoin-futures-\S+ answer=/;
+  await soon(() => heard("steady", opening));
+  await soon(() => heard("chat", /text="Incident opened: .* KuCoin Futures/));
+  await soon(() => heard("troubled", /kind=opened .* answer=503/));
+  interface Notify {
+    deliveries: number;
+    p50Ms: number | null;
+  }
+  let notify: Notify | undefined;
+  await soon(async () => {
+    notify = await get<Notify>(`${url}/v1/notify`);
+    return notify.deliveries > 0;
+  });
+  t.ok(notify!.p50Ms! > 0 && notify!.p50Ms! < 300_000, "since it began");
+  const [before] = await rowsOf<{ events: number; told: number }>(
+    databaseUrl,
+    `select count(distinct e.event_id)::int as events, count(d)::int as told
+    from alert_event e left join delivery d using (event_id)
+    where e.event_id <= (select min(after_event_id) from channel)`,
+  );
+  t.ok(before!.events > 0);
+  t.equal(before!.told, 0, "nobody is told of the history");
+}
+
+/** One for each receiver still, and they verify what is signed by the key that was kept. */
+async function channelsAreStillThere(
+  t: Test,
+  { script, databaseUrl }: Demo,
+  env: Env,
+) {
+  const channels = await rowsOf(
+    databaseUrl,
+    "select channel_id as id, off_at as off, removed_at as removed from channel order by 1",
+  );
+  t.strictSame(
+    channels,
+    [1, 2, 3].map((id) => ({ id, off: null, removed: null })),
+  );
+  const kept = join(env["DATA_DIR"]!, "demo", "channel.key");
+  t.equal((await stat(kept)).mode & 0o777, 0o600, "its owner alone reads it");
+  const key = (await readFile(kept, "utf8")).trim();
+  const testing = runCli(t, ["channel", "test", "1"], {
+    ...env,
+    CHANNEL_KEY: key,
+    ALERT_LOOPBACK: "on",
+  });
+  t.equal(await testing.ended, 0, testing.output());
+  await soon(() => /receiver=steady event=0 /.test(script.output()));
+  t.notMatch(script.output(), "refused what is no alert");
+}
+
 async function secondIsRefused(t: Test, { url }: Demo, env: Env) {
   const ports = { PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" };
   const second = startDemo(t, { ...env, ...ports });
@@ -223,6 +287,14 @@ async function historyIsStillThere(t: Test, { script, url }: Demo) {
   for (const { id, measuredDays } of (await readBoard(url)).venues)
     t.equal(measuredDays, days, id);
   t.ok((await readIncidents(url)).length > 0);
+}
+
+async function rowsOf<Row>(url: string, query: string): Promise<Row[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query(query);
+  await client.end();
+  return rows as Row[];
 }
 
 /** Process ids of the demo's children; `""` for all of them. */

@@ -2,6 +2,7 @@
 import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../server/db.js";
 import { type Retracted, retractIncident } from "../server/engine/retract.js";
+import { addChannel } from "./alerts.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { decideThrough, forget, measured } from "./fleet.js";
@@ -29,15 +30,19 @@ void t.test("venuewatch incident retract", async (t) => {
     t.same(others, []);
     return only!;
   }
+  /** These, and no others. */
+  async function channels(count: number): Promise<number[]> {
+    await pool.query(sql`truncate channel, delivery, delivery_attempt`);
+    const ids: number[] = [];
+    for (let i = 0; i < count; i += 1) ids.push(await addChannel(pool));
+    return ids;
+  }
   function retract(t: Test, slug: string, ...more: string[]) {
     return cli(t, url, ["incident", "retract", slug, ...more]);
   }
 
   await t.test("an open one is gone, and opens not again", async (t) => {
     const slug = await begin();
-    await pool.query(
-      sql`update alert_event set dispatched_at = now() where kind = 'opened'`,
-    );
     const { code, output } = await retract(
       t,
       slug,
@@ -49,8 +54,8 @@ void t.test("venuewatch incident retract", async (t) => {
       output,
       [
         `retracted ${slug}`,
-        "alerts that had left already: opened",
-        "alerts dropped: escalated",
+        "alerts that were delivered before: none",
+        "alerts dropped: opened, escalated",
         "rest:ticker of kraken is measured as outage still; no new incident opens for it until it is well, or worse",
         "",
       ].join("\n"),
@@ -98,7 +103,7 @@ void t.test("venuewatch incident retract", async (t) => {
       output,
       [
         `retracted ${slug}`,
-        "alerts that had left already: none",
+        "alerts that were delivered before: none",
         "alerts dropped: opened, escalated, closed",
         "",
       ].join("\n"),
@@ -136,10 +141,71 @@ void t.test("venuewatch incident retract", async (t) => {
         select incident_id, 'closed', 'outage', now(), now(), false from incident
       `);
     });
-    t.strictSame((await retracting)!.dropped, [
-      "opened",
-      "escalated",
-      "closed",
+    const { alerts } = (await retracting)!;
+    t.match(alerts, [
+      { kind: "opened", droppedUnsent: true },
+      { kind: "escalated", droppedUnsent: true },
+      { kind: "closed", droppedUnsent: true },
+    ]);
+  });
+
+  await t.test("alerts by what became of them for each channel", async (t) => {
+    const slug = await begin();
+    const opened = { state: "delivered" };
+    const [first, second, busy, lost] = await channels(4);
+    await expandAll(pool);
+    await became(pool, first!, "opened", opened);
+    await became(pool, second!, "opened", opened);
+    await became(pool, first!, "escalated", opened);
+    await became(pool, busy!, "opened", { claimedForS: 60 });
+    // whoever sent it was killed
+    await became(pool, lost!, "opened", { claimedForS: -1 });
+    const { code, output } = await retract(t, slug, "--reason", "a drill");
+    t.equal(code, 0, output);
+    t.match(
+      output,
+      [
+        `retracted ${slug}`,
+        "alerts that were delivered before: opened to 2 channels, escalated to 1 channel",
+        "alerts on their way, which may still arrive: opened to 2 channels",
+        "alerts dropped: escalated for 3 channels",
+        "",
+      ].join("\n"),
+    );
+    t.strictSame(await deliveriesOf(pool), [
+      ["opened", first, "delivered", null, null],
+      ["opened", second, "delivered", null, null],
+      ["opened", busy, "due", null, null],
+      ["opened", lost, "due", null, null],
+      ["escalated", first, "delivered", null, null],
+      ...[second, busy, lost].map((channel) => [
+        ...["escalated", channel, "dropped", "its incident was retracted"],
+        null,
+      ]),
+    ]);
+    // as a dispatcher does that takes it over
+    await pool.file("claim_deliveries", [null, "us", 60_000, 10, "{}"]);
+    t.match((await deliveriesOf(pool))[3], [
+      ...["opened", lost, "dropped", "its incident was retracted", "lost"],
+    ]);
+  });
+
+  await t.test("what is put in line at that moment is dropped", async (t) => {
+    const slug = await begin();
+    const [channel] = await channels(1);
+    let retracting: Promise<Retracted> | undefined;
+    await pool.transaction(async (tx) => {
+      await expandAll(tx);
+      retracting = retractIncident(pool, slug, "it raced");
+      await until(() => isWaitedFor(tx));
+    });
+    t.match((await retracting)!.alerts, [
+      { kind: "opened", droppedUnsent: false, underWay: 0, dropped: 1 },
+      { kind: "escalated", droppedUnsent: false, underWay: 0, dropped: 1 },
+    ]);
+    t.match(await deliveriesOf(pool), [
+      ["opened", channel, "dropped"],
+      ["escalated", channel, "dropped"],
     ]);
   });
 
@@ -188,6 +254,49 @@ void t.test("venuewatch incident retract", async (t) => {
     t.equal(left!.n, 1, "nothing was retracted");
   });
 });
+
+/** As a dispatcher does. */
+async function expandAll(db: Db): Promise<void> {
+  await db.file("expand_alerts", [null, 100]);
+}
+
+/** Of what is in line for a channel: it was delivered, or somebody has begun to send it. */
+async function became(
+  db: Db,
+  channel: number,
+  kind: string,
+  {
+    state = "due",
+    claimedForS = null,
+  }: { state?: string; claimedForS?: number | null },
+): Promise<void> {
+  await db.query(sql`
+    with changed as (
+      update delivery d
+      set state = ${state},
+        ended_at = case when ${state} <> 'due' then clock_timestamp() end,
+        claimed_by = case when ${claimedForS}::int is not null then 'somebody' end,
+        claimed_until = clock_timestamp() + ${claimedForS}::int * interval '1 second'
+      from alert_event e
+      where e.event_id = d.event_id and e.kind = ${kind} and d.channel_id = ${channel}
+      returning d.delivery_id, d.claimed_by
+    )
+    insert into delivery_attempt (delivery_id, sent_by, started_at)
+    select delivery_id, claimed_by, clock_timestamp() from changed where claimed_by is not null
+  `);
+}
+
+/** [kind, channel, state, reason, how its attempt ended], in the order of events and channels. */
+async function deliveriesOf(db: Db): Promise<unknown[][]> {
+  const rows = await db.query<{ row: unknown[] }>(sql`
+    select json_build_array(e.kind, d.channel_id, d.state, d.reason, a.result) as row
+    from delivery d
+    join alert_event e using (event_id)
+    left join delivery_attempt a using (delivery_id)
+    order by d.event_id, d.channel_id
+  `);
+  return rows.map(({ row }) => row);
+}
 
 /** On the embedded database a transaction has the only backend, so that all others wait anyway. */
 async function isWaitedFor(tx: Db): Promise<boolean> {

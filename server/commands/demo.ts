@@ -1,9 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { addDemoChannels } from "../../test/world/demo-channels.js";
+import { startDemoReceivers } from "../../test/world/demo-receivers.js";
 import { startDemoWorld, tellHistoryEnd } from "../../test/world/demo.js";
 import type { World } from "../../test/world/world.js";
 import { forgetHistory, makeHistory } from "../../test/world/history.js";
+import { makeSealing } from "../alerts/sealing.js";
 import {
   migrateDatabase,
   program,
@@ -17,26 +21,32 @@ import { runToEnd, runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { packagedFile } from "../package.js";
 import { loadRegistry, type Registry } from "../registry.js";
-import { databaseUrlOf, readSettings, type Settings } from "../settings.js";
+import {
+  channelKeyOf,
+  databaseUrlOf,
+  readSettings,
+  type Settings,
+} from "../settings.js";
 import { makeSupervisor } from "../supervisor.js";
 import { UserError } from "../user-error.js";
 import { welcome } from "../welcome.js";
 
 export const help = `Runs everything on this machine against a simulated world: fifteen venues that speak their own protocols on
-loopback, with scripted faults (test/world/demo.txt) and ninety days of history. Its data are in DATA_DIR/demo.
-With fewer days it is up sooner; a history that is there already stays as it is.`;
+loopback, with scripted faults (test/world/demo.txt) and ninety days of history, and three receivers of alerts. Its data are in
+DATA_DIR/demo, and so is the key of its channels where CHANNEL_KEY is not set. With fewer days it is up sooner; a history that is there already stays as it is.`;
 
 export const options = {
   days: { type: "string", help: "days of history, 1 to 90 (default 90)" },
   part: {
     type: "string",
-    help: "run only this part of it, as the demo itself does: world or history",
+    help: "run only this part of it, as the demo itself does: world, history or channels",
   },
 } as const;
 
 const parts: Record<string, (days: number) => Promise<void>> = {
   world,
   history,
+  channels,
 };
 
 export async function run({ values }: Given): Promise<void> {
@@ -74,13 +84,22 @@ async function demo(days: number): Promise<void> {
   await runUntilStopped(log, async (life) => {
     const supervisor = makeSupervisor({ log });
     life.onClose("programs", supervisor.close);
-    const own = { DATA_DIR: dataDir, REGISTRY: registry };
+    const own = {
+      DATA_DIR: dataDir,
+      REGISTRY: registry,
+      // where its receivers are
+      ALERT_LOOPBACK: "on",
+    };
     // first of all, because it alone refuses a directory where another demo runs, whose registry the world would replace
-    const { embedded, changes } = await startDatabase(
+    const { embedded, changes: found } = await startDatabase(
       supervisor,
       settings,
       own,
     );
+    const keyFile = settings.channelKey ? null : keyFileIn(dataDir);
+    const changes = keyFile
+      ? { ...found, CHANNEL_KEY: await keptKey(keyFile) }
+      : found;
     await supervisor.start(
       program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"),
     );
@@ -92,18 +111,45 @@ async function demo(days: number): Promise<void> {
         "history",
       ),
     );
+    // before core, which sends
+    await supervisor.run(
+      program(["demo", "--part", "channels"], changes, "channels"),
+    );
     const services = await startServices(
       supervisor,
       settings,
       regions.map(({ id }) => id),
       changes,
     );
-    process.stdout.write(welcome(embedded, services));
+    const key = keyFile
+      ? ([
+          [
+            "key of its channels",
+            `export CHANNEL_KEY=$(cat ${relative("", keyFile)})`,
+          ],
+        ] as const)
+      : [];
+    process.stdout.write(welcome(embedded, services, key));
     return services.web;
   });
 }
 
-/** The venues. They stay where they are over a restart of this part: probes and core have read the registry. */
+/** The key of a demo that was given none, so that it reads its channels when it is started again. */
+async function keptKey(file: string): Promise<string> {
+  if (!existsSync(file)) {
+    const unfinished = `${file}.new`;
+    const key = randomBytes(32).toString("base64");
+    await writeFile(unfinished, `${key}\n`, { mode: 0o600 });
+    await rename(unfinished, file);
+  }
+  return (await readFile(file, "utf8")).trim();
+}
+
+function keyFileIn(dataDir: string): string {
+  return join(dataDir, "channel.key");
+}
+
+/** The venues, and who is told of alerts. They stay where they are over a restart of this part: probes and core have read the registry. */
 async function world(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("world", settings.logLevel);
@@ -113,6 +159,8 @@ async function world(): Promise<void> {
     life.onClose("venues", close);
     await makeDataDir(settings.dataDir);
     await writeFile(registryFile(settings), JSON.stringify(registry, null, 2));
+    const receivers = await startDemoReceivers(settings.dataDir, log);
+    life.onClose("receivers", receivers.close);
   });
 }
 
@@ -169,5 +217,20 @@ async function history(days: number): Promise<void> {
     const now = new Date();
     await tellHistoryEnd(settings.dataDir, now);
     await makeHistory(pool, { days, now, log });
+  });
+}
+
+/** Those of the world's receivers, each once however often the demo is started. */
+async function channels(): Promise<void> {
+  const settings = readSettings();
+  const log = makeLog("channels", settings.logLevel);
+  await runToEnd(log, async (life) => {
+    const pool = await connect(databaseUrlOf(settings), {
+      applicationName: "channels",
+      log,
+    });
+    life.onClose("database connections", pool.close);
+    const sealing = makeSealing(channelKeyOf(settings));
+    await addDemoChannels(pool, sealing, settings.dataDir, log);
   });
 }

@@ -2,7 +2,7 @@ import { type Db, type Pool, sql } from "../db.js";
 import { unknownIncident } from "../unknown-incident.js";
 import { UserError } from "../user-error.js";
 
-/** What a retraction did. Kinds of alerts are opened, escalated and closed. */
+/** What a retraction did. */
 export interface Retracted {
   venue: string;
   component: string;
@@ -10,10 +10,20 @@ export interface Retracted {
   wasOpen: boolean;
   /** What the component is in now; the retraction does not change it. Null: it is not watched. */
   state: string | null;
-  /** Alerts that will never leave. */
-  dropped: string[];
-  /** Alerts that had left before. */
-  sent: string[];
+  alerts: AlertsLeft[];
+}
+
+/** One alert of the incident, and how many channels had it by then. */
+export interface AlertsLeft {
+  kind: "opened" | "escalated" | "closed";
+  /** It was dropped before it was known for which channels it is. */
+  droppedUnsent: boolean;
+  /** How many channels have it. */
+  delivered: number;
+  /** To how many somebody has begun to send it: it may arrive yet. */
+  underWay: number;
+  /** To how many it will not be sent any more. */
+  dropped: number;
 }
 
 /** Of the length of what an operator explains in a chat. */
@@ -40,6 +50,12 @@ export async function retractIncident(
     await tx.query(sql`set local idle_in_transaction_session_timeout = '5s'`);
     // the engine does so too: a tick that is under way ends first, and the next one sees all of this
     await tx.query(sql`select from engine_clock for update`);
+    // A dispatcher that puts them in line at this moment ends first: what is in line then is seen, and dropped. The lock lets pass who
+    // adds a channel, and refers to these events while this waits for it.
+    await tx.query(sql`
+      select from alert_event where incident_id = (select incident_id from incident where slug = ${slug})
+      order by event_id for no key update
+    `);
     const [row] = await tx.file<{ incident_id: number; was_open: boolean }>(
       "retract",
       [slug, why],
@@ -64,12 +80,8 @@ async function afterwards(
     left join component_state s using (component_id)
     where i.incident_id = ${id}
   `);
-  const alerts = await tx.query<{ kind: string; dropped: boolean }>(sql`
-    select kind, dropped_at is not null as dropped from alert_event where incident_id = ${id} order by event_id
-  `);
-  const kinds = (wanted: boolean) =>
-    alerts.filter(({ dropped }) => dropped === wanted).map(({ kind }) => kind);
-  return { ...component!, wasOpen, dropped: kinds(true), sent: kinds(false) };
+  const alerts = await tx.file<AlertsLeft>("alerts_of", [id]);
+  return { ...component!, wasOpen, alerts };
 }
 
 async function whyNot(db: Db, slug: string): Promise<UserError> {

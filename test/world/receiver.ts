@@ -27,7 +27,7 @@ export interface Arrival {
 export interface Receiver {
   /** `http://127.0.0.1:port`, or https. */
   origin: string;
-  /** In the order in which they came. */
+  /** In the order in which they came; none where they are not kept. */
   arrivals: Arrival[];
   close: () => Promise<void>;
 }
@@ -36,12 +36,15 @@ export interface ReceiverOptions {
   react?: (arrival: Omit<Arrival, "reaction">) => Reaction;
   tls?: { key: string; cert: string };
   port?: number;
+  /** False: nothing of what came is kept, as it would be for days. */
+  keep?: boolean;
 }
 
 export async function startReceiver({
   react = () => ({ status: 200 }),
   tls,
   port = 0,
+  keep = true,
 }: ReceiverOptions = {}): Promise<Receiver> {
   const arrivals: Arrival[] = [];
   const answer = (request: IncomingMessage, response: ServerResponse) =>
@@ -57,7 +60,7 @@ export async function startReceiver({
     const { url: path = "", headers } = request;
     const came = { path, headers, body, atMs };
     const reaction = react(came);
-    arrivals.push({ ...came, reaction });
+    if (keep) arrivals.push({ ...came, reaction });
     if (reaction === "hang") return;
     if (reaction === "reset") return void request.socket.resetAndDestroy();
     setTimeout(() => {

@@ -1,11 +1,16 @@
 import type { Given, Options } from "../../command-line.js";
-import { type Retracted, retractIncident } from "../../engine/retract.js";
+import {
+  type AlertsLeft,
+  type Retracted,
+  retractIncident,
+} from "../../engine/retract.js";
 import { runOnDatabase } from "../../on-database.js";
 import { UserError } from "../../user-error.js";
 
 export const help = `Retracts an incident that was none: a check of ours that was wrong, a fault of our own. It is kept in the
 database with the reason, and shown nowhere any more: its page is 404, and no list, count or pattern has it. Its alerts that
-have not left yet are dropped. It cannot be undone.
+have not left yet are dropped; what is being sent at this moment may still arrive, and whoever has its opening is told nothing
+more. It cannot be undone.
 
 States are measured and stay as they are: a component that is still bad is still shown so. But no new incident opens for it
 until it was well, since this trouble is what you said is none; unless it gets worse than it had been when you said so.`;
@@ -30,15 +35,45 @@ export async function run({ values, words }: Given): Promise<void> {
 }
 
 function told(slug: string, retracted: Retracted): string {
-  const { venue, component, wasOpen, state, dropped, sent } = retracted;
+  const { venue, component, wasOpen, state, alerts } = retracted;
+  const underWay = counted(alerts, "underWay", "to");
   const lines = [
     `retracted ${slug}`,
-    `alerts that had left already: ${sent.join(", ") || "none"}`,
-    `alerts dropped: ${dropped.join(", ") || "none"}`,
+    `alerts that were delivered before: ${counted(alerts, "delivered", "to") || "none"}`,
+    ...(underWay === ""
+      ? []
+      : [`alerts on their way, which may still arrive: ${underWay}`]),
+    `alerts dropped: ${droppedOf(alerts) || "none"}`,
   ];
   if (wasOpen && (state === "degraded" || state === "outage"))
     lines.push(
       `${component} of ${venue} is measured as ${state} still; no new incident opens for it until it is well, or worse`,
     );
   return lines.join("\n");
+}
+
+function droppedOf(alerts: AlertsLeft[]): string {
+  const unsent = alerts.filter(({ droppedUnsent }) => droppedUnsent);
+  return [
+    counted(alerts, "dropped", "for"),
+    // nobody had looked yet for whom they are
+    ...unsent.map(({ kind }) => kind),
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
+}
+
+/** Such as `opened to 3 channels, escalated to 1 channel`; empty where there is none. */
+function counted(
+  alerts: AlertsLeft[],
+  what: "delivered" | "underWay" | "dropped",
+  word: string,
+): string {
+  return alerts
+    .filter((alert) => alert[what] > 0)
+    .map((alert) => {
+      const channels = alert[what] === 1 ? "channel" : "channels";
+      return `${alert.kind} ${word} ${alert[what]} ${channels}`;
+    })
+    .join(", ");
 }
