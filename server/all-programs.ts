@@ -11,6 +11,9 @@ import type { Supervisor } from "./supervisor.js";
 
 type Changes = Partial<Record<SettingName, string>>;
 
+/** Set to nothing is not set: of all programs core alone reads where channels are. */
+const withoutKey: Changes = { CHANNEL_KEY: "" };
+
 export interface Database {
   /** Where the embedded database answers; null where `DATABASE_URL` names a server, which is not ours. */
   embedded: string | null;
@@ -34,7 +37,9 @@ export async function startDatabase(
 ): Promise<Database> {
   const embedded =
     databaseUrl === null
-      ? await supervisor.start(program("database", changes))
+      ? await supervisor.start(
+          program("database", { ...changes, ...withoutKey }),
+        )
       : null;
   const found =
     embedded === null ? changes : { ...changes, DATABASE_URL: embedded };
@@ -46,7 +51,7 @@ export async function migrateDatabase(
   supervisor: Supervisor,
   changes: Changes,
 ): Promise<void> {
-  await supervisor.run(program("migrate", changes));
+  await supervisor.run(program("migrate", { ...changes, ...withoutKey }));
 }
 
 /** The programs that stand on the database. */
@@ -62,11 +67,20 @@ export async function startServices(
     program("core", { ...changes, HEALTH_PORT: corePort }),
   );
   const web = await supervisor.start(
-    program("web", { ...changes, HEALTH_PORT: probePorts[regions.length] }),
+    program("web", {
+      ...changes,
+      ...withoutKey,
+      HEALTH_PORT: probePorts[regions.length],
+    }),
   );
   const probes = await Promise.all(
     regions.map(async (REGION, i) => {
-      const own = { ...changes, REGION, HEALTH_PORT: probePorts[i] };
+      const own = {
+        ...changes,
+        ...withoutKey,
+        REGION,
+        HEALTH_PORT: probePorts[i],
+      };
       const address = await supervisor.start(
         program("probe", own, `probe ${REGION}`),
       );
