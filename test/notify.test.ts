@@ -1,6 +1,8 @@
 /** `/v1/notify`: which deliveries count, and how long they are said to have taken. */
+import { readFileSync } from "node:fs";
 import t from "tap";
 import { type Pool, sql } from "../server/db.js";
+import { packagedFile } from "../server/package.js";
 import { addChannel, happened } from "./alerts.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
@@ -15,6 +17,11 @@ interface Notify {
   p50Ms: number | null;
   p95Ms: number | null;
 }
+
+/** How a reader reckons it. */
+const documented = /```sql\n(select count[^`]*percentile_cont[^`]*)```/.exec(
+  readFileSync(packagedFile("METHODOLOGY.md"), "utf8"),
+)![1]!;
 
 const none = { days: 30, deliveries: 0, p50Ms: null, p95Ms: null };
 const minute = 60_000;
@@ -283,6 +290,15 @@ void t.test(
           p95Ms: reckoned.p95Ms,
         },
         JSON.stringify(reckoned),
+      );
+      const [row] = await pool.text<{
+        count: number;
+        percentile_cont: number[];
+      }>(documented, []);
+      t.equal(row!.count, reckoned.counted, "and as METHODOLOGY.md says");
+      t.strictSame(
+        row!.percentile_cont.map((ms) => Math.round(ms)),
+        [reckoned.p50Ms, reckoned.p95Ms],
       );
     }
   },
