@@ -142,8 +142,9 @@ void t.test("which deliveries count", async (t) => {
     await t.test("nothing that an operator asked for", async (t) => {
       await forget(pool);
       const channel = await addChannel(pool, { after: 1 });
-      await happened(pool, { at: start });
-      await expand(pool, start);
+      // none of it would be a backfill
+      await happened(pool, { at: ago(600) });
+      await expand(pool, ago(600));
       for (const event of [1, null]) {
         const [begun] = await pool.file<{ attempt_id: number }>(
           "by_hand_open",
@@ -158,7 +159,7 @@ void t.test("which deliveries count", async (t) => {
       const now = new Date(Date.now() + minute);
       await settle(pool, now, await claim(pool, now), "delivered");
       await pool.query(sql`
-        update delivery set ended_at = ${after(minute)}, created_at = ${start} where ended_at is not null
+        update delivery set ended_at = ${ago(300)} where ended_at is not null
       `);
       t.strictSame(await states(pool), [
         "open delivered",
