@@ -113,7 +113,8 @@ timed as materialized (
             where o.event_id = v.event_id and o.cause in ('event', 'open') and a.started_at <= u.backfill_from
           )
         )
-      then u.answered_at - i.started_at
+      -- a sample has the clock of its probe
+      then greatest(interval '0', u.answered_at - i.started_at)
     end as told_after
   from verdict v
   join alert_event e using (event_id)

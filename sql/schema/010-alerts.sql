@@ -61,7 +61,7 @@ create table delivery (
   ended_at         timestamptz,
   -- Since the first bad sample, of an opening that was delivered because it happened, and of no backfill: what /v1/notify is made of.
   -- Kept, because it tells of a hundred thousand of them at a time, and joining each with its incident takes six times as long.
-  told_after_ms    bigint,
+  told_after_ms    bigint check (told_after_ms >= 0),
   check ((event_id is null) = (cause = 'test')),
   check ((ended_at is null) = (state = 'due')),
   check ((claimed_by is null) = (claimed_until is null)),
