@@ -73,6 +73,7 @@ void t.test("roles of least rights", async (t) => {
     t.ok(await core.file("lead", ["engine", "core of a test", 1_000, null]));
     t.ok(await tick(core, new Date(now)));
     t.match(await core.file("engine_state", [2_000]), [{ incidents_open: 0 }]);
+    t.match(await core.file("alerts_state"), [{ events_waiting: 0 }]);
     await core.script("call upkeep.refresh_newest(now())");
     await core.script("call upkeep.refresh_open_buckets(now())");
     await core.script("call upkeep.refresh_late(now())");
