@@ -80,10 +80,9 @@ function start(pool: Pool, poster: Poster) {
     db: pool,
     poster,
     sealing,
-    write: (to, alert, deliveryId) =>
+    write: (to, alert, sent) =>
       letterFor(to, alert, {
-        at: new Date(),
-        deliveryId,
+        ...sent,
         baseUrl: "https://status.example",
         userAgent: "venuewatch/bench",
       }),

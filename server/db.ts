@@ -44,6 +44,8 @@ export interface PoolOptions {
   max?: number;
   /** A statement may run this long on a server; the embedded database has no such limit. */
   statementTimeoutMs?: number;
+  /** A transaction may do nothing for this long, on a server; then its connection is ended. */
+  idleInTransactionMs?: number;
 }
 
 /** Opens a pool; it connects only when it is asked something. Times are read as Date, bigints and numerics as numbers. */
@@ -54,6 +56,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
     max: options.max ?? 4,
     connectionTimeoutMillis: 10_000,
     statement_timeout: options.statementTimeoutMs,
+    idle_in_transaction_session_timeout: options.idleInTransactionMs,
     // a server that vanished without a word does not even say that it gave up
     query_timeout:
       options.statementTimeoutMs && options.statementTimeoutMs + 1_000,

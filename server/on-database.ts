@@ -15,6 +15,9 @@ export interface OnDatabase {
 /** An operator's statements take milliseconds, and wait for a tick at the most. On a server that vanished one would wait for a quarter of an hour. */
 const statementTimeoutMs = 30_000;
 
+/** Whoever stops a command in the middle, or whose machine is gone, must not keep the rows of its transaction from the engine and the dispatchers. */
+const idleInTransactionMs = 5_000;
+
 /**
  * Runs a task of an operator on one connection to the database, and exits.
  *
@@ -34,6 +37,7 @@ export async function runOnDatabase(
       log,
       max: 1,
       statementTimeoutMs,
+      idleInTransactionMs,
     });
     life.onClose("database connection", pool.close);
     await task({ pool, settings, log, life }).catch((error: unknown) => {

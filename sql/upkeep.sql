@@ -153,7 +153,21 @@ begin atomic
   delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
   -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
   delete from official_reading where until_at < at - interval '400 days';
-  delete from delivery where state <> 'due' and ended_at < at - upkeep.alerts_kept();
+  -- of an incident that goes on they are kept: whoever was told of its beginning is to be told of its end
+  delete from delivery d
+  where d.state <> 'due'
+    and d.ended_at < retain.at - upkeep.alerts_kept()
+    and not exists (
+      select
+      from alert_event b
+      join incident i using (incident_id)
+      where b.event_id = d.event_id
+        and i.retracted_at is null
+        and (
+          i.closed_at is null
+          or exists (select from alert_event e where e.incident_id = i.incident_id and e.dispatched_at is null and e.dropped_at is null)
+        )
+    );
   delete from alert_event e
   where e.at < retain.at - upkeep.alerts_kept()
     and (e.dispatched_at is not null or e.dropped_at is not null)

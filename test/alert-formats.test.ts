@@ -38,10 +38,9 @@ function dispatcher(t: Test, pool: Pool, receiver: Receiver): void {
     db: pool,
     poster,
     sealing,
-    write: (to, alert, deliveryId) =>
+    write: (to, alert, sent) =>
       letterFor(to, alert, {
-        at: new Date(),
-        deliveryId,
+        ...sent,
         baseUrl: "https://status.example",
         userAgent: "test",
         pagingEndpoints: {

@@ -1,8 +1,16 @@
 /** From the outbox into the line of each channel, and out of it: who is told what, in which order, how often, and until when. */
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { deliveryRules } from "../server/alerts/rules.js";
+import { makeSealing } from "../server/alerts/sealing.js";
 import { type Pool, sql } from "../server/db.js";
-import { addChannel, type ChannelGiven, happened, native } from "./alerts.js";
+import {
+  addChannel,
+  type ChannelGiven,
+  happened,
+  native,
+  sealing,
+} from "./alerts.js";
 import { migratedDatabase } from "./database.js";
 
 const start = new Date("2026-03-01T12:00:00Z");
@@ -86,6 +94,63 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, wasOff), ["okx opened: skipped"]);
   });
 
+  await t.test("also where a replay told of it, or was tried", async (t) => {
+    await begin(pool);
+    const replayed = await addChannel(pool);
+    const tried = await addChannel(pool);
+    await switchOff(pool, replayed);
+    await happened(pool, { venue: "okx" });
+    await expand(pool);
+    await pool.file("by_hand_open", [replayed, 1, "cli", 30_000]);
+    await settle(pool, start, replayed, "delivered", {}, "cli");
+    await claim(pool, start);
+    await settle(pool, start, tried, "timeout");
+    await switchOff(pool, tried);
+    await end(pool, start);
+    await pool.script("update channel set off_at = null, off_cause = null");
+    await closes(pool);
+    t.strictSame(await expand(pool), [1, 2]);
+    t.strictSame(await lineOf(pool, tried), [
+      "okx opened: skipped",
+      "okx closed",
+    ]);
+  });
+
+  await t.test("and of one that began long before", async (t) => {
+    await begin(pool);
+    const channel = await addChannel(pool);
+    await happened(pool, { venue: "okx", at: start });
+    await expand(pool);
+    await claim(pool, start);
+    await settle(pool, start, channel, "delivered");
+    const day = 24 * 3600;
+    await retain(pool, after(100 * day));
+    await closes(pool);
+    await retain(pool, after(100 * day));
+    t.strictSame(await expand(pool), [1, 1]);
+    await retain(pool, after(100 * day));
+    t.strictSame(await lineOf(pool, channel), ["okx closed"]);
+  });
+
+  await t.test("two dispatchers and a long outbox lose no end", async (t) => {
+    await begin(pool);
+    const channels = [await addChannel(pool), await addChannel(pool)];
+    const venues = ["okx", "kraken", "gate", "bybit", "kucoin", "gemini"];
+    for (const venue of venues) await happened(pool, { venue });
+    await closes(pool);
+    // the first puts the beginnings in line, and has not committed when the second looks
+    const [first, second] = await Promise.all([
+      lookFor(pool, channels.length * venues.length),
+      lookFor(pool, 100),
+    ]);
+    t.equal(first + second, 2 * 2 * venues.length);
+    for (const channel of channels)
+      t.strictSame(await lineOf(pool, channel), [
+        ...venues.map((venue) => `${venue} opened`),
+        ...venues.map((venue) => `${venue} closed`),
+      ]);
+  });
+
   await t.test("nobody is told of what was retracted", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
@@ -120,6 +185,19 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, channel), [
       "okx opened: dropped, its venue is no longer published",
     ]);
+  });
+
+  await t.test("but of the end of what they were told of", async (t) => {
+    const channel = await oneInLine(pool);
+    await claim(pool, start);
+    await settle(pool, start, channel, "delivered");
+    await pool.script("update venue set published = false where venue = 'okx'");
+    await closes(pool);
+    await expand(pool);
+    t.match(await claim(pool, after(1)), [
+      { what: "okx closed", state: "due" },
+    ]);
+    await pool.script("update venue set published = true where venue = 'okx'");
   });
 
   await t.test("what is out of the outbox stays out of it", async (t) => {
@@ -200,6 +278,48 @@ void t.test("one after the other", async (t) => {
     t.equal((await claim(pool, start)).length, 12 - channels.length);
   });
 
+  await t.test(
+    "what is put in front waits for what is on its way",
+    async (t) => {
+      await begin(pool);
+      const channel = await addChannel(pool);
+      for (const venue of ["okx", "gate"]) await happened(pool, { venue });
+      await expand(pool);
+      await pool.script(
+        "update delivery set state = 'failed', ended_at = due_at where event_id = 1",
+      );
+      t.match(await claim(pool, start), [{ what: "gate opened" }]);
+      t.equal((await pool.file("channel_queue_open", [channel])).length, 1);
+      const soon = new Date(Date.now() + 1_000);
+      await pool.query(
+        sql`update delivery set claimed_until = ${new Date(+soon + 1)} where claimed_by is not null`,
+      );
+      t.strictSame(await claim(pool, soon), []);
+      await settle(pool, soon, channel, "delivered");
+      t.match(await claim(pool, soon), [{ what: "okx opened" }]);
+    },
+  );
+
+  await t.test(
+    "what another key encrypted is left to who has it",
+    async (t) => {
+      const channel = await oneInLine(pool);
+      const other = makeSealing(Buffer.alloc(32, 9)).head;
+      const unreadable = async (head: Buffer) => {
+        const [row] = await pool.file<{ channels: number[] | null }>(
+          "unreadable_channels",
+          [head],
+        );
+        return row!.channels;
+      };
+      t.strictSame(await claim(pool, start, "other", 10, other), []);
+      t.strictSame(await unreadable(other), [channel]);
+      t.strictSame(await unreadable(Buffer.alloc(0)), [channel]);
+      t.equal(await unreadable(sealing.head), null);
+      t.equal((await claim(pool, start)).length, 1);
+    },
+  );
+
   await t.test("chat and paging services are given time", async (t) => {
     await begin(pool);
     const paces = { native: 0, chat: 1_000, paging: 500 };
@@ -268,6 +388,34 @@ void t.test("failures", async (t) => {
     }
   });
 
+  await t.test("and for what comes next", async (t) => {
+    await begin(pool);
+    const channel = await addChannel(pool);
+    for (const venue of ["okx", "gate"]) await happened(pool, { venue });
+    await expand(pool);
+    await pool.script("update delivery set failures = 4 where event_id = 1");
+    await claim(pool, start);
+    const [last] = await settle(pool, start, channel, "refused", {
+      status: 429,
+      retryAfterMs: 60_000,
+    });
+    t.match(last, { state: "failed" });
+    t.strictSame(await claim(pool, after(59)), []);
+    t.match(await claim(pool, after(60)), [{ what: "gate opened" }]);
+  });
+
+  await t.test("it is, while others are reached", async (t) => {
+    await begin(pool);
+    const [a, b] = [await addChannel(pool), await addChannel(pool)];
+    await happened(pool, { venue: "okx" });
+    await expand(pool);
+    await claim(pool, start);
+    t.match(await settle(pool, start, a, "ours"), [{ failures: 0 }]);
+    await settle(pool, after(1), b, "delivered");
+    await claim(pool, after(30));
+    t.match(await settle(pool, after(30), a, "ours"), [{ failures: 1 }]);
+  });
+
   await t.test("a fault of our own is not the receiver's", async (t) => {
     const channel = await oneInLine(pool);
     let at = start;
@@ -278,9 +426,14 @@ void t.test("failures", async (t) => {
       t.equal(+settled!.due_at - +at, 30_000);
       at = settled!.due_at;
     }
-    const aDayLater = after(24 * 3600 + 1);
-    await claim(pool, aDayLater);
-    const [believed] = await settle(pool, aDayLater, channel, "ours");
+    await claim(pool, at);
+    const [certain] = await settle(pool, at, channel, "ours", {
+      retryAfterMs: 0,
+    });
+    t.match(certain, { state: "due", due_at: at }, "at once, if it is certain");
+    const anHourLater = after(3600 + 1);
+    await claim(pool, anHourLater);
+    const [believed] = await settle(pool, anHourLater, channel, "ours");
     t.match(
       believed,
       { state: "due", failures: 1, channel_failures: 1 },
@@ -448,6 +601,21 @@ async function expand(pool: Pool, most = 100): Promise<number[]> {
   return [row!.events, row!.deliveries];
 }
 
+/** One look of a dispatcher. @returns how many deliveries it put in line */
+async function lookFor(pool: Pool, most: number): Promise<number> {
+  return pool.transaction(async (tx) => {
+    const [outbox] = await tx.file<{ waiting: boolean }>("hold_outbox");
+    if (!outbox!.waiting) return 0;
+    const [row] = await tx.file<{ deliveries: number }>("expand_alerts", [
+      start,
+      most,
+    ]);
+    // the other one comes meanwhile, on a server
+    await sleep(200);
+    return row!.deliveries;
+  });
+}
+
 async function expandAfter(pool: Pool, act: () => Promise<void>) {
   await act();
   return expand(pool);
@@ -460,13 +628,20 @@ interface ClaimedRow {
   state: string;
 }
 
-async function claim(pool: Pool, at: Date, who = "test", most = 100) {
+async function claim(
+  pool: Pool,
+  at: Date,
+  who = "test",
+  most = 100,
+  head = sealing.head,
+) {
   const rows = await pool.file<ClaimedRow>("claim_deliveries", [
     at,
     who,
     deliveryRules.lease_ms,
     most,
     JSON.stringify(deliveryRules.pace_ms),
+    head,
   ]);
   return rows.map(({ channel_id: channel, slug, kind, state }) => ({
     channel,
@@ -493,8 +668,8 @@ async function settle(
   who = "test",
 ): Promise<SettledRow[]> {
   const [attempt] = await pool.query<{ id: number }>(sql`
-    select max(attempt_id) as id from delivery_attempt join delivery using (delivery_id)
-    where channel_id = ${channel} and sent_by = ${who}
+    select max(attempt_id) as id from delivery_attempt a
+    where a.channel_id = ${channel} and a.sent_by = ${who}
   `);
   const ended = {
     attemptId: attempt!.id,
@@ -569,7 +744,7 @@ async function closes(pool: Pool): Promise<void> {
       returning incident_id, peak_severity, closed_at
     )
     insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
-    select incident_id, 'closed', peak_severity, closed_at, closed_at, false from closed
+    select incident_id, 'closed', peak_severity, closed_at, closed_at, false from closed order by incident_id
   `);
 }
 

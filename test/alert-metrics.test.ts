@@ -184,10 +184,9 @@ void t.test("from the outbox to receivers", async (t) => {
     db: pool,
     poster,
     sealing,
-    write: (to, alert, deliveryId) =>
+    write: (to, alert, sent) =>
       letterFor(to, alert, {
-        at: new Date(),
-        deliveryId,
+        ...sent,
         baseUrl: "https://status.example",
         userAgent: "test",
       }),

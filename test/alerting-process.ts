@@ -60,6 +60,13 @@ function faulty<Of extends Db>(db: Of): Of {
   };
 }
 
+function faultyPool(pool: Pool): Pool {
+  return {
+    ...faulty(pool),
+    transaction: (work) => pool.transaction((tx) => work(faulty(tx))),
+  };
+}
+
 const pool = openPool(url, { applicationName: "alerting", log, max: 2 });
 await pool.query(sql`select`);
 const poster = makePoster({
@@ -71,13 +78,12 @@ const posting: Poster = {
   post: (letter) => step("post", () => poster.post(letter)),
 };
 const dispatcher = startDispatcher({
-  db: faulty(pool),
+  db: faultyPool(pool),
   poster: posting,
   sealing: makeSealing(Buffer.from(options.channelKey, "base64")),
-  write: (to, alert, deliveryId) =>
+  write: (to, alert, sent) =>
     letterFor(to, alert, {
-      at: new Date(),
-      deliveryId,
+      ...sent,
       baseUrl: "https://status.example",
       userAgent: "venuewatch/test",
     }),
@@ -91,7 +97,7 @@ process.stdout.write("ready\n");
 function startEngine(engine: Pick<CoreOptions, "rules" | "pace">, pool: Pool) {
   const leasePool = openPool(url, { applicationName: "alerting lease", log });
   const core = startCore({
-    pool: faulty(pool),
+    pool: faultyPool(pool),
     leasePool,
     log,
     ...engine,

@@ -558,8 +558,8 @@ void t.test("channels in the database", async (t) => {
   await t.test("waiting and the newest attempt are told", async (t) => {
     const { channel } = await add({ open: true });
     await pool.query(sql`
-      insert into delivery_attempt (delivery_id, sent_by, started_at, ended_at, result, status, error, duration_ms)
-      select d.delivery_id, 'core', now(), now(), 'refused', 500, 'expected 2xx, got 500', 12
+      insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at, ended_at, result, status, error, duration_ms)
+      select d.delivery_id, d.channel_id, 'core', now(), now(), 'refused', 500, 'expected 2xx, got 500', 12
       from delivery d where d.channel_id = ${channel.id} and d.event_id = ${events.opened}
     `);
     const { waiting, lastAttempt } = (await channelOf(

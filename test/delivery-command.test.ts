@@ -446,8 +446,8 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       select ${channel.id}, event_id, 'event', 'failed', now() - interval '2 hours', now(), now(), 1 from alert_event
     `);
     await pool.query(sql`
-      insert into delivery_attempt (delivery_id, sent_by, started_at, ended_at, result, status, error, duration_ms, answer)
-      select delivery_id, 'core', now(), now(), 'refused', 503, ${"no\u001b[2J 2xx"}, 12, ${"<b>\u009b31m\u202ebusy\r\n\u0007again"}
+      insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at, ended_at, result, status, error, duration_ms, answer)
+      select delivery_id, channel_id, 'core', now(), now(), 'refused', 503, ${"no\u001b[2J 2xx"}, 12, ${"<b>\u009b31m\u202ebusy\r\n\u0007again"}
       from delivery where event_id = ${events[0]}
     `);
     const list = await cli(["delivery", "list"]);

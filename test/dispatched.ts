@@ -1,6 +1,7 @@
 /** What a dispatcher does to the database, step by step and at whatever time a test says. */
 import { deliveryRules } from "../server/alerts/rules.js";
 import type { Pool } from "../server/db.js";
+import { sealing } from "./alerts.js";
 
 export async function expand(pool: Pool, at: Date): Promise<void> {
   await pool.file("expand_alerts", [at, 100]);
@@ -20,6 +21,7 @@ export async function claim(
       deliveryRules.lease_ms,
       most,
       JSON.stringify(deliveryRules.pace_ms),
+      sealing.head,
     ],
   );
   return rows

@@ -133,14 +133,18 @@ void t.test("a database that is away for a while loses nothing", async (t) => {
     ["claim_deliveries", 1],
     ["settle_deliveries", 2],
   ]);
-  const db: Db = {
-    ...pool,
-    async file(name, values) {
+  const failingNow = <Of extends Db>(db: Of): Of => ({
+    ...db,
+    async file<Row>(name: string, values?: readonly unknown[]) {
       const left = failing.get(name) ?? 0;
       failing.set(name, left - 1);
       if (left > 0) throw new Error(`no connection for ${name}`);
-      return pool.file(name, values);
+      return db.file<Row>(name, values);
     },
+  });
+  const db: Pool = {
+    ...failingNow(pool),
+    transaction: (work) => pool.transaction((tx) => work(failingNow(tx))),
   };
   start(t, pool, {
     db,
@@ -163,7 +167,7 @@ void t.test("what was claimed too long ago is not sent any more", async (t) => {
   await addChannel(pool, { to: native(`${receiver.origin}/`) });
   await happened(pool);
   const rules = { ...quick, lease_ms: 400 };
-  const paused: Db = {
+  const paused: Pool = {
     ...pool,
     async file<Row>(name: string, values?: readonly unknown[]) {
       const rows = await pool.file<Row>(name, values);
@@ -285,10 +289,9 @@ function start(
     db: pool,
     poster,
     sealing: makeSealing(channelKey),
-    write: (to, alert, deliveryId) =>
+    write: (to, alert, sent) =>
       letterFor(to, alert, {
-        at: new Date(),
-        deliveryId,
+        ...sent,
         baseUrl: "https://status.example",
         userAgent: "venuewatch/test",
       }),

@@ -184,7 +184,14 @@ void t.test("venuewatch incident retract", async (t) => {
       ]),
     ]);
     // as a dispatcher does that takes it over
-    await pool.file("claim_deliveries", [null, "us", 60_000, 10, "{}"]);
+    await pool.file("claim_deliveries", [
+      null,
+      "us",
+      60_000,
+      10,
+      "{}",
+      Buffer.alloc(0),
+    ]);
     t.match((await deliveriesOf(pool))[3], [
       ...["opened", lost, "dropped", "its incident was retracted", "lost"],
     ]);
@@ -279,10 +286,10 @@ async function became(
         claimed_until = clock_timestamp() + ${claimedForS}::int * interval '1 second'
       from alert_event e
       where e.event_id = d.event_id and e.kind = ${kind} and d.channel_id = ${channel}
-      returning d.delivery_id, d.claimed_by
+      returning d.delivery_id, d.channel_id, d.claimed_by
     )
-    insert into delivery_attempt (delivery_id, sent_by, started_at)
-    select delivery_id, claimed_by, clock_timestamp() from changed where claimed_by is not null
+    insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at)
+    select delivery_id, channel_id, claimed_by, clock_timestamp() from changed where claimed_by is not null
   `);
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Db } from "../db.js";
+import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
 import { startLoop } from "../loop.js";
 import type { Alert } from "./alert.js";
@@ -12,12 +12,16 @@ import { type DeliveryRules, deliveryRules } from "./rules.js";
 import type { Sealing } from "./sealing.js";
 
 export interface DispatcherOptions {
-  db: Db;
+  db: Pick<Pool, "file" | "transaction">;
   poster: Poster;
   /** Null where there is no key: alerts are kept in line for each channel, and none is sent. */
   sealing: Sealing | null;
   /** Writes what a channel is sent. */
-  write: (to: Destination, alert: Alert, deliveryId: number) => Letter;
+  write: (
+    to: Destination,
+    alert: Alert,
+    sent: { at: Date; deliveryId: number },
+  ) => Letter;
   log: Log;
   metrics?: AlertMetrics | undefined;
   rules?: DeliveryRules;
@@ -41,15 +45,25 @@ type Claimed = {
   kind: string;
   channel_id: number;
   slug: string;
-} & (
-  | { state: "dropped"; reason: string }
-  | ({
-      state: "due";
-      taken_over: boolean;
-      attempt_id: number;
-      body: Alert;
-    } & SealedDestination)
-);
+} & ({ state: "dropped"; reason: string } | ({ state: "due" } & ToSend));
+
+interface ToSend extends SealedDestination {
+  taken_over: boolean;
+  attempt_id: number;
+  /** By the database's clock. */
+  claimed_at: Date;
+  body: Alert;
+}
+
+/** What is on its way. */
+interface Sending {
+  claimed: Extract<Claimed, { state: "due" }>;
+  sealing: Sealing;
+  /** Before it was claimed, by this machine's monotonic clock. */
+  askedAtMs: number;
+  /** After it. */
+  gotAtMs: number;
+}
 
 /** One row of `settle_deliveries.sql`. */
 export interface Settled {
@@ -75,8 +89,8 @@ interface Ended {
   atMs: number;
 }
 
-/** Of the outbox at once: in a storm others are served in between. */
-const eventsAtOnce = 200;
+/** Of the outbox at once, some tenths of a second: in a storm what is in line is sent in between. */
+const deliveriesAtOnce = 10_000;
 
 /** After a turn that failed, which is when the database does. */
 const againMs = 1_000;
@@ -108,15 +122,15 @@ export function startDispatcher({
   let mayHaveNew = true;
   let lookAtMs = 0;
   let sweepAtMs = 0;
+  let unreadable: string | null = null;
   let noneUnderWay = () => {};
 
   const turning = startLoop(async () => {
     try {
       await settle();
-      if (closing) return againMs;
       if (mayHaveNew || performance.now() >= lookAtMs) await look();
-      if (performance.now() >= sweepAtMs) await endWhatIsNotSent();
-      await claim();
+      if (performance.now() >= sweepAtMs) await sweep();
+      if (!closing) await claim();
       return rules.look_ms;
     } catch (error) {
       log.error("could not go on with alerts; the next turn tries again", {
@@ -130,59 +144,88 @@ export function startDispatcher({
   async function look(): Promise<void> {
     mayHaveNew = false;
     lookAtMs = performance.now() + rules.look_ms;
-    const [row] = await db.file<Expanded>("expand_alerts", [
-      null,
-      eventsAtOnce,
-    ]);
-    const { events, deliveries, skipped, dropped } = row!;
-    if (events > 0)
+    const { events, deliveries, skipped, dropped, more } = await expand();
+    if (deliveries + dropped > 0)
       log.info("alerts", { events, deliveries, skipped, dropped });
-    if (deliveries > skipped && sealing === null)
+    if (!more) return;
+    mayHaveNew = true;
+    turning.wake();
+  }
+
+  async function expand(): Promise<Expanded> {
+    return db.transaction(async (tx) => {
+      const [outbox] = await tx.file<{ waiting: boolean }>("hold_outbox");
+      if (!outbox!.waiting) return nothing;
+      const [row] = await tx.file<Expanded>("expand_alerts", [
+        null,
+        deliveriesAtOnce,
+      ]);
+      return row!;
+    });
+  }
+
+  async function sweep(): Promise<void> {
+    sweepAtMs = performance.now() + rules.sweep_ms;
+    await endWhatIsNotSent();
+    await tellUnreadable();
+  }
+
+  /** Once, until it changes. */
+  async function tellUnreadable(): Promise<void> {
+    const head = sealing?.head ?? Buffer.alloc(0);
+    const [row] = await db.file<{ channels: number[] | null }>(
+      "unreadable_channels",
+      [head],
+    );
+    const channels = row!.channels?.join(", ") ?? null;
+    if (channels !== null && channels !== unreadable)
       log.error(
-        "alerts wait in line and are not sent: CHANNEL_KEY is not set for this core; set the one with which channels were added",
+        `alerts wait in line and are not sent: ${sealing ? "the CHANNEL_KEY of this core is not the one" : "CHANNEL_KEY is not set for this core; set the one"} with which these channels were added`,
+        { channels },
       );
-    if (events === eventsAtOnce) mayHaveNew = true;
+    unreadable = channels;
   }
 
   async function endWhatIsNotSent(): Promise<void> {
-    sweepAtMs = performance.now() + rules.sweep_ms;
     const rows = await db.file<EndedUnsent>("end_deliveries", [null]);
     for (const { channel_id: channel, state, deliveries } of rows)
       log.warn("alerts were not sent, see delivery list", {
-        ...{ channel, state, deliveries },
+        channel,
+        state,
+        deliveries,
       });
   }
 
   async function claim(): Promise<void> {
     const free = rules.at_once - underWay;
     if (sealing === null || free <= 0) return;
-    const claimedAtMs = performance.now();
+    const askedAtMs = performance.now();
     const rows = await db.file<Claimed>("claim_deliveries", [
       null,
       holder,
       rules.lease_ms,
       free,
       JSON.stringify(rules.pace_ms),
+      sealing.head,
     ]);
-    for (const row of rows) {
-      if (row.state === "dropped") tellDropped(row);
-      else void send(row, sealing, claimedAtMs);
+    const gotAtMs = performance.now();
+    for (const claimed of rows) {
+      if (claimed.state === "dropped") tellDropped(claimed);
+      else void send({ claimed, sealing, askedAtMs, gotAtMs });
     }
     // the next in those lines may be due
     if (rows.some(({ state }) => state === "dropped")) turning.wake();
   }
 
-  async function send(
-    claimed: Extract<Claimed, { state: "due" }>,
-    sealing: Sealing,
-    claimedAtMs: number,
-  ): Promise<void> {
+  async function send(sending: Sending): Promise<void> {
+    const { claimed } = sending;
     underWay += 1;
     if (claimed.taken_over)
-      log.warn("sends again what another did not bring to an end", {
-        ...told(claimed),
-      });
-    const outcome = await sent(claimed, sealing, claimedAtMs);
+      log.warn(
+        "sends again what another did not bring to an end",
+        told(claimed),
+      );
+    const outcome = await sent(sending);
     ended.push({
       attemptId: claimed.attempt_id,
       outcome,
@@ -195,26 +238,32 @@ export function startDispatcher({
   }
 
   /** Whatever goes wrong on our side is an outcome too: a claim that nobody ends would keep its channel waiting for the lease. */
-  async function sent(
-    claimed: Extract<Claimed, { state: "due" }>,
-    sealing: Sealing,
-    claimedAtMs: number,
-  ): Promise<Outcome> {
+  async function sent({
+    claimed,
+    sealing,
+    askedAtMs,
+    gotAtMs,
+  }: Sending): Promise<Outcome> {
     // after a pause of this machine another may have sent it and what comes after it: late, it would come out of order
-    const ageMs = performance.now() - claimedAtMs;
+    const ageMs = performance.now() - askedAtMs;
     if (ageMs > rules.lease_ms / 2)
       return ownFault(
         `claimed ${Math.round(ageMs)} ms ago, which is too long to send it still`,
+        0,
       );
     try {
+      // receivers refuse what is five minutes off: all go by the one clock of the database
+      const sinceMs = performance.now() - gotAtMs;
+      const at = new Date(claimed.claimed_at.getTime() + sinceMs);
       const to = openDestination(claimed, sealing);
-      return await poster.post(write(to, claimed.body, claimed.delivery_id));
+      const deliveryId = claimed.delivery_id;
+      return await poster.post(write(to, claimed.body, { at, deliveryId }));
     } catch (error) {
       log.error("an alert could not be sent for a fault of our own", {
         ...told(claimed),
         error,
       });
-      return ownFault((error as Error).message);
+      return ownFault((error as Error).message, null);
     }
   }
 
@@ -254,7 +303,9 @@ export function startDispatcher({
     const { delivery_id: delivery, channel_id: channel, state, failures } = row;
     if (state === "failed")
       log.warn("an alert could not be delivered", {
-        ...{ delivery, channel, failures },
+        delivery,
+        channel,
+        failures,
       });
     if (row.channel_off === null) return;
     const why = {
@@ -262,7 +313,8 @@ export function startDispatcher({
       gone: "the receiver said that it is gone (410)",
     }[row.channel_off];
     log.error("a channel was switched off; nothing is sent to it any more", {
-      ...{ channel, why },
+      channel,
+      why,
     });
   }
 
@@ -274,23 +326,34 @@ export function startDispatcher({
     },
     async close() {
       closing = true;
+      await turning.end();
       const answered = new Promise<void>((resolve) => {
         noneUnderWay = resolve;
         if (underWay === 0) resolve();
       });
       await Promise.race([answered, pause(patienceMs)]);
-      await turning.end();
       await settle();
     },
   };
 }
 
+/** One row of `expand_alerts.sql`. */
 interface Expanded {
   events: number;
   deliveries: number;
   skipped: number;
   dropped: number;
+  /** Not all that waited was put in line. */
+  more: boolean;
 }
+
+const nothing: Expanded = {
+  events: 0,
+  deliveries: 0,
+  skipped: 0,
+  dropped: 0,
+  more: false,
+};
 
 interface EndedUnsent {
   channel_id: number;
@@ -298,14 +361,14 @@ interface EndedUnsent {
   deliveries: number;
 }
 
-function ownFault(error: string): Outcome {
+function ownFault(error: string, retryAfterMs: number | null): Outcome {
   return {
     result: "ours",
     error,
     status: null,
     durationMs: 0,
     answer: null,
-    retryAfterMs: null,
+    retryAfterMs,
   };
 }
 

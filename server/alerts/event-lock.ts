@@ -10,7 +10,6 @@ import { UserError } from "../user-error.js";
  * @throws UserError when they do not end in time
  */
 export async function holdEvents(tx: Db, withinMs = 10_000): Promise<void> {
-  await tx.query(sql`set local idle_in_transaction_session_timeout = '5s'`);
   await tx.query(
     sql`select set_config('lock_timeout', ${`${withinMs}ms`}, true)`,
   );

@@ -63,11 +63,23 @@ export function startExchange(
     connection = socket.on("data", onBytes);
     if (!socket.connecting) {
       awaited = "an answer";
+      endIfPast();
       return;
     }
     const isSecure = letter.url.protocol === "https:";
-    socket.once("connect", () => (awaited = isSecure ? "TLS" : "an answer"));
-    socket.once("secureConnect", () => (awaited = "an answer"));
+    socket.once("connect", () => {
+      awaited = isSecure ? "TLS" : "an answer";
+      endIfPast();
+    });
+    socket.once("secureConnect", () => {
+      awaited = "an answer";
+      endIfPast();
+    });
+  }
+
+  /** After a pause of this machine a connection may be there before the deadline is seen: what left then might come after what is newer. */
+  function endIfPast(): void {
+    if (performance.now() > dueMs) onDeadline();
   }
 
   function onBytes(chunk: Buffer): void {

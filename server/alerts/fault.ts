@@ -8,6 +8,9 @@ import type { Ending } from "./exchange.js";
 export type Awaited =
   "an address" | "a connection" | "TLS" | "an answer" | "the end of the answer";
 
+/** It may be sent again at once. */
+export const certainlyOurs = { result: "ours", retryAfterMs: 0 } as const;
+
 /** As much later than its time comes no deadline on a machine that runs. */
 const stoodStillMs = 1000;
 
@@ -21,7 +24,7 @@ export function endingByTime(
   const expected = `expected ${awaited} of ${host} within ${deadlineMs / 1000} s`;
   if (lateMs > stoodStillMs)
     return {
-      result: "ours",
+      ...certainlyOurs,
       error: `${expected}, but this machine stood still for ${Math.round(lateMs / 1000)} s`,
     };
   if (awaited === "an address")
@@ -52,7 +55,7 @@ export function endingByFault(
   const told = `expected ${awaited} of ${host}, got ${codes.map(wordsFor).join(" and ")}`;
   // Servers end connections that are idle, and it may cross what we send. A new one tells how it is.
   if (reused && awaited === "an answer" && codes.every(isBroken))
-    return { result: "ours", error: `${told}, on one that was kept` };
+    return { ...certainlyOurs, error: `${told}, on one that was kept` };
   if (codes.every(isOurs)) return { result: "ours", error: told };
   if (codes.every((code) => code === "ETIMEDOUT"))
     return { result: "timeout", error: told };

@@ -6,6 +6,7 @@ import { checkedLookup } from "./checked-lookup.js";
 import { startExchange, type Ending, type Exchange } from "./exchange.js";
 import type { Letter } from "./letter.js";
 import { makeLookup, type Lookup } from "./lookup.js";
+import { certainlyOurs } from "./fault.js";
 import { problemOfUrl } from "./safe-url.js";
 
 /** The contract's. */
@@ -28,7 +29,10 @@ export interface Outcome {
   durationMs: number;
   /** Its beginning, at most 1,000 characters, no control characters but line ends; null where there is nothing. */
   answer: string | null;
-  /** How long a receiver that refused wants to be left alone, ten minutes at the most; null where it did not say. */
+  /**
+   * How long a receiver that refused wants to be left alone, ten minutes at the most; null where it did not say. Of `ours` 0 where it is
+   * certain, and null where it may be the receiver's doing all the same: its name server's, or its network's.
+   */
   retryAfterMs: number | null;
 }
 
@@ -140,6 +144,6 @@ export function makePoster({
 }
 
 const stopping: Ending = {
-  result: "ours",
+  ...certainlyOurs,
   error: "expected to run until the answer came, was told to stop",
 };

@@ -4,13 +4,13 @@ export interface DeliveryRules {
   attempts: number;
   /** Before the second attempt; a receiver that is started anew is there again within seconds. */
   backoff_ms: number;
-  /** 5, 20, 80 and 320 s, together seven minutes: what waits behind it waits no longer than that. */
+  /** 5, 20, 80 and 320 s, each up to a fifth longer, and ten seconds for each attempt: nine minutes at the most, which what is behind it waits. */
   backoff_factor: number;
   /** A receiver may ask for more time, up to this: others of its alerts wait meanwhile. */
   retry_after_ms: number;
-  /** After a fault of our own, such as no route to anywhere: it may be over at any time. */
+  /** After what may be a fault of our own, such as no route: it may be over at any time. */
   own_fault_ms: number;
-  /** A fault that lasts for longer is held against the receiver: its name may be one that no resolver can answer for. */
+  /** A fault that lasts for longer is held against the receiver, as is one while other receivers are reached. */
   own_fault_for_ms: number;
   /** In a row, of whichever alerts; then the channel is switched off (the contract). */
   switch_off_failures: number;
@@ -32,7 +32,7 @@ export const deliveryRules: DeliveryRules = {
   backoff_factor: 4,
   retry_after_ms: 10 * 60_000,
   own_fault_ms: 30_000,
-  own_fault_for_ms: 24 * 60 * 60_000,
+  own_fault_for_ms: 60 * 60_000,
   switch_off_failures: 10,
   lease_ms: 30_000,
   at_once: 500,

@@ -8,6 +8,8 @@ import { UserError } from "../user-error.js";
 
 /** Keeps what is secret so that the database alone does not give it away. */
 export interface Sealing {
+  /** How all begins that it can open. */
+  head: Buffer;
   /** @param of what it is, like "destination"; it opens as that only */
   seal: (text: string, of: string) => Buffer;
   /**
@@ -38,6 +40,8 @@ export function makeSealing(key: Buffer): Sealing {
   const head = Buffer.concat([Buffer.of(version), mark]);
 
   return {
+    head,
+
     seal(text, of) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", key, nonce);

@@ -50,10 +50,13 @@ export async function sendByHand(
   const alert =
     event === null ? testAlert(new Date()) : await alertOf(by.db, event);
   const [opened] = await by.db.file<Opened>("by_hand_open", [
-    ...[channel, event, by.sender, deliveryRules.lease_ms],
+    channel,
+    event,
+    by.sender,
+    deliveryRules.lease_ms,
   ]);
-  const { delivery_id: deliveryId, attempt_id: attemptId } = opened!;
-  const outcome = await outcomeOf(by, to, alert, deliveryId);
+  const { delivery_id: deliveryId, attempt_id: attemptId, at } = opened!;
+  const outcome = await outcomeOf(by, to, alert, { at, deliveryId });
   await by.db.file("settle_deliveries", [
     null,
     JSON.stringify([{ attemptId, ...outcome, agoMs: 0, spread: 1 }]),
@@ -65,6 +68,8 @@ export async function sendByHand(
 interface Opened {
   delivery_id: number;
   attempt_id: number;
+  /** By the database's clock. */
+  at: Date;
 }
 
 async function destinationOf(
@@ -93,11 +98,10 @@ async function outcomeOf(
   { poster, baseUrl, userAgent, pagingEndpoints }: ByHand,
   to: Destination,
   alert: Alert,
-  deliveryId: number,
+  { at, deliveryId }: { at: Date; deliveryId: number },
 ): Promise<Outcome> {
   try {
     const more = pagingEndpoints && { pagingEndpoints };
-    const at = new Date();
     const how = { at, deliveryId, baseUrl, userAgent, ...more };
     return await poster.post(letterFor(to, alert, how));
   } catch (error) {

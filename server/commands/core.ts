@@ -93,13 +93,8 @@ export async function run(): Promise<void> {
       db: alertsPool,
       poster,
       sealing: channelKey && makeSealing(channelKey),
-      write: (to, alert, deliveryId) =>
-        letterFor(to, alert, {
-          at: new Date(),
-          deliveryId,
-          baseUrl,
-          userAgent,
-        }),
+      write: (to, alert, sent) =>
+        letterFor(to, alert, { ...sent, baseUrl, userAgent }),
       log,
       metrics: makeAlertMetrics(
         metrics,

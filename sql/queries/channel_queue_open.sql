@@ -19,10 +19,10 @@ set
   cause = excluded.cause,
   state = excluded.state,
   reason = null,
+  created_at = excluded.created_at,
   due_at = excluded.due_at,
   claimed_by = null,
   claimed_until = null,
-  first_claimed_at = null,
   failures = 0,
   ended_at = null
 where delivery.state in ('failed', 'skipped', 'dropped')

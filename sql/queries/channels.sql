@@ -29,27 +29,14 @@ cross join lateral (
 left join lateral (
   select
     json_build_object(
-      'delivery', d.delivery_id,
+      'delivery', a.delivery_id,
       'startedAt', api.iso(a.started_at),
       'result', a.result,
       'status', a.status,
       'error', a.error
     ) as body
-  from (
-    -- it is of the one in front of the line or of one of the newest; the whole log of a channel would be read otherwise
-    (
-      select f.delivery_id from delivery f
-      where f.channel_id = c.channel_id and f.state = 'due' and f.cause in ('event', 'open')
-      order by f.event_id limit 1
-    )
-    union all
-    (
-      select e.delivery_id from delivery e
-      where e.channel_id = c.channel_id and e.first_claimed_at is not null
-      order by e.delivery_id desc limit 20
-    )
-  ) d
-  join delivery_attempt a using (delivery_id)
+  from delivery_attempt a
+  where a.channel_id = c.channel_id
   order by a.attempt_id desc
   limit 1
 ) a on true

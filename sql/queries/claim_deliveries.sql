@@ -2,8 +2,8 @@
 -- that somebody else had claimed and never settled is taken over: whether it left, nobody knows, so it is sent again.
 --
 -- $1 now, or null: by this database's clock; $2 who asks; $3 for how long it is claimed, milliseconds; $4 how many at the most;
--- $5 {format: milliseconds} that a channel rests between two. Rows {state, delivery_id, event_id, kind, channel_id, slug, reason, taken_over,
--- attempt_id, format, service_region, destination, secret, former_secret, body}. `state` is `due` where it is to be sent; `dropped`
+-- $5 {format: milliseconds} that a channel rests between two; $6 how what the asker can read begins. Rows {state, delivery_id, event_id, kind,
+-- channel_id, slug, reason, taken_over, attempt_id, claimed_at, format, service_region, destination, secret, former_secret, body}. `state` is `due` where it is to be sent; `dropped`
 -- where its incident is no longer public and it ends here, from attempt_id on null.
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
@@ -20,8 +20,15 @@ first_in_line as materialized (
     limit 1
   ) f
   where c.removed_at is null and c.off_at is null and c.free_at <= n.now
+    -- what another key encrypted waits for a core that has it
+    and substring(c.destination for length($6::bytea)) = $6
     and f.due_at <= n.now
     and (f.claimed_until is null or f.claimed_until <= n.now)
+    -- what an operator puts in front of the line waits for what is on its way
+    and not exists (
+      select from delivery u
+      where u.channel_id = c.channel_id and u.state = 'due' and u.cause in ('event', 'open') and u.claimed_until > n.now
+    )
   order by f.due_at, f.delivery_id
   limit $4
 ),
@@ -34,12 +41,16 @@ free as materialized (
   where d.state = 'due' and d.due_at <= n.now and (d.claimed_until is null or d.claimed_until <= n.now)
   for update of d skip locked
 ),
-told as materialized (
-  select f.*, e.kind, i.slug, i.retracted_at, a.body
-  from free f
+-- many channels are told of the same
+bodies as materialized (
+  select e.event_id, e.kind, i.slug, i.retracted_at, a.body
+  from (select distinct f.event_id from free f) f
   join alert_event e using (event_id)
   join incident i using (incident_id)
   left join api.alert a on a.event_id = f.event_id
+),
+told as materialized (
+  select f.*, b.kind, b.slug, b.retracted_at, b.body from free f join bodies b using (event_id)
 ),
 moved as (
   update delivery d
@@ -66,8 +77,8 @@ lost as (
   where t.taken_over and a.delivery_id = t.delivery_id and a.result is null
 ),
 begun as (
-  insert into delivery_attempt (delivery_id, sent_by, started_at)
-  select t.delivery_id, $2, n.now from told t cross join n where t.body is not null
+  insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at)
+  select t.delivery_id, t.channel_id, $2, n.now from told t cross join n where t.body is not null
   returning delivery_id, attempt_id
 ),
 busy as (
@@ -87,6 +98,7 @@ select
   m.reason,
   t.taken_over,
   b.attempt_id,
+  n.now as claimed_at,
   c.format,
   c.service_region,
   c.destination,

@@ -5,24 +5,34 @@
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
+-- each by its own index: all that stands in line would be read otherwise
+unsent as materialized (
+  select d.delivery_id, c.removed_at
+  from channel c
+  join delivery d using (channel_id)
+  where (c.off_at is not null or c.removed_at is not null) and d.state = 'due' and d.cause in ('event', 'open')
+  union all
+  select d.delivery_id, null
+  from delivery d
+  where d.state = 'due' and d.cause in ('replay', 'test')
+),
 ended as (
   update delivery d
   set state = case when d.cause in ('event', 'open') then 'skipped' else 'failed' end,
     reason = case
       when d.cause not in ('event', 'open') then null
-      when c.removed_at is not null then 'the channel was removed'
+      when u.removed_at is not null then 'the channel was removed'
       else 'the channel was off'
     end,
     ended_at = n.now,
     claimed_by = null,
     claimed_until = null
-  from channel c
+  from unsent u
   cross join n
-  where c.channel_id = d.channel_id
+  where d.delivery_id = u.delivery_id
     and d.state = 'due'
     -- what is on its way is waited for
     and (d.claimed_until is null or d.claimed_until <= n.now)
-    and (c.off_at is not null or c.removed_at is not null or d.cause in ('replay', 'test'))
   returning d.delivery_id, d.channel_id, d.state
 ),
 lost as (

@@ -1,10 +1,10 @@
 -- For whom is what has happened? Each event that waits in the outbox, oldest first, becomes a delivery for each channel that it
 -- concerns, and has left the outbox with that: both or neither.
 --
--- $1 now, or null: by this database's clock; $2 how many events at the most. One row {events, deliveries, skipped, dropped}.
+-- $1 now, or null: by this database's clock; $2 how many deliveries, about, at the most. One row {events, deliveries, skipped, dropped, more}.
 --
--- Two dispatchers may do this at once. The second waits for the first and finds these events gone; were it to pass over what is locked,
--- later events could be in line, and sent, before earlier ones.
+-- To be run by one at a time (hold_outbox.sql): who came second would go on with later events by a snapshot of before, in which
+-- nobody was told of the beginnings that the first has just put in line, and their ends would be told to nobody.
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
@@ -13,7 +13,7 @@ waiting as materialized (
   from alert_event e
   where e.dispatched_at is null and e.dropped_at is null
   order by e.event_id
-  limit $2
+  limit (select greatest(1, $2::int / greatest(1, count(*))) from channel c where c.removed_at is null)
   for update
 ),
 -- retracted at the very moment
@@ -32,7 +32,8 @@ concerned as materialized (
     and api.concerns(c.severity_floor, c.venues, c.categories, w.severity, v.venue, v.category)
   where i.retracted_at is null
 ),
--- that it is over is told to those who were told, or are to be told, that it began
+-- That it is over is told to those who were told that it began, or are to be, or to whom it was tried to tell; also where an
+-- operator did, by a replay.
 told as (
   select t.*
   from concerned t
@@ -46,7 +47,7 @@ told as (
       from alert_event b
       join delivery d on d.event_id = b.event_id and d.channel_id = t.channel_id
       where b.incident_id = t.incident_id and b.kind <> 'closed'
-        and d.cause in ('event', 'open') and d.state <> 'skipped'
+        and (d.state = 'due' or d.first_claimed_at is not null)
     )
 ),
 added as (
@@ -77,4 +78,8 @@ select
   (select count(*)::int from waiting) as events,
   (select count(*)::int from added) as deliveries,
   (select count(*)::int from added where state = 'skipped') as skipped,
-  (select count(*)::int from retracted) as dropped
+  (select count(*)::int from retracted) as dropped,
+  exists (
+    select from alert_event e
+    where e.dispatched_at is null and e.dropped_at is null and e.event_id > (select max(w.event_id) from waiting w)
+  ) as more

@@ -23,7 +23,7 @@ where case
   when $1::bigint[] is not null then d.delivery_id = any ($1)
   else
     d.channel_id = $2::int
-    and d.created_at >= $3::timestamptz
+    and d.ended_at >= $3::timestamptz
     and d.cause <> 'test'
     and d.state in ('failed', 'skipped')
     and i.retracted_at is null

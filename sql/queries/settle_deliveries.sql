@@ -45,11 +45,14 @@ judged as materialized (
   select
     h.*,
     h.cause in ('event', 'open') as is_in_line,
-    -- a fault of our own is no failure of the receiver's, for as long as that can be believed
+    -- A fault that may be our own is no failure of the receiver's, for as long as that can be believed: not while others are reached. One
+    -- that is certainly ours says when to send again.
     case
       when h.result = 'delivered' then false
-      when h.result = 'ours' then h.first_claimed_at < n.now - r.own_fault_for_ms * interval '1 millisecond'
-      else true
+      when h.result <> 'ours' then true
+      when h.retry_after_ms is not null then false
+      else h.created_at < n.now - r.own_fault_for_ms * interval '1 millisecond'
+        or exists (select from channel o where o.channel_id <> h.channel_id and o.delivered_at > h.created_at)
     end as failed
   from held h
   cross join n
@@ -57,7 +60,10 @@ judged as materialized (
 ),
 counted as materialized (
   update channel c
-  set failures = case
+  set delivered_at = case when j.result = 'delivered' then n.now else c.delivered_at end,
+    -- who asks for time asks for it for whatever comes next
+    free_at = greatest(c.free_at, n.now + least(j.retry_after_ms, r.retry_after_ms) * interval '1 millisecond'),
+    failures = case
       when j.result = 'delivered' then 0
       when j.failed then c.failures + 1
       else c.failures
@@ -88,7 +94,11 @@ verdict as materialized (
       else 'due'
     end as state_now,
     greatest(
-      j.spread * case when j.failed then r.backoff_ms * r.backoff_factor ^ j.failures else r.own_fault_ms end,
+      j.spread * case
+        when j.failed then r.backoff_ms * r.backoff_factor ^ j.failures
+        when j.retry_after_ms is null then r.own_fault_ms
+        else 0
+      end,
       least(coalesce(j.retry_after_ms, 0), r.retry_after_ms)
     ) * interval '1 millisecond' as pause
   from judged j
@@ -109,8 +119,7 @@ timed as materialized (
           or exists (
             select
             from delivery o
-            join delivery_attempt a using (delivery_id)
-            where o.event_id = v.event_id and o.cause in ('event', 'open') and a.started_at <= u.backfill_from
+            where o.event_id = v.event_id and o.cause in ('event', 'open') and o.first_claimed_at <= u.backfill_from
           )
         )
       -- a sample has the clock of its probe

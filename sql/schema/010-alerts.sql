@@ -27,8 +27,10 @@ create table channel (
   off_at         timestamptz,
   off_cause      text check (off_cause in ('operator', 'failures', 'gone')),
   failures       integer not null default 0,
-  -- the service takes no more before then
+  -- the receiver takes no more before then
   free_at        timestamptz not null default '-infinity',
+  -- when something was last delivered: what fails meanwhile elsewhere is no trouble of ours
+  delivered_at   timestamptz,
   check ((format = 'paging') = (service_region is not null)),
   check ((off_at is null) = (off_cause is null)),
   check ((former_secret is null) = (former_until is null)),
@@ -72,6 +74,7 @@ create table delivery (
 -- The line in front of each channel, in the order in which things happened. An event stands there once.
 create unique index delivery_once on delivery (channel_id, event_id) where cause in ('event', 'open');
 create index delivery_line on delivery (channel_id, event_id) where state = 'due' and cause in ('event', 'open');
+create index delivery_under_way on delivery (channel_id, claimed_until) where state = 'due' and cause in ('event', 'open') and claimed_until is not null;
 create index delivery_due_by_hand on delivery (delivery_id) where state = 'due' and cause in ('replay', 'test');
 create index delivery_of_event on delivery (event_id);
 create index delivery_told on delivery (ended_at) include (told_after_ms, event_id) where told_after_ms is not null;
@@ -81,6 +84,8 @@ create index delivery_of_channel on delivery (channel_id, delivery_id);
 create table delivery_attempt (
   attempt_id  bigint generated always as identity primary key,
   delivery_id bigint not null references delivery on delete cascade,
+  -- as of its delivery: which one was a channel's newest would be long to find otherwise
+  channel_id  integer not null references channel,
   sent_by     text not null,
   started_at  timestamptz not null,
   ended_at    timestamptz,
@@ -96,3 +101,4 @@ create table delivery_attempt (
 );
 
 create index delivery_attempt_of on delivery_attempt (delivery_id, attempt_id);
+create index delivery_attempt_newest on delivery_attempt (channel_id, attempt_id);

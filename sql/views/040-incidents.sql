@@ -1,13 +1,14 @@
--- Which incidents may the public see, and how are they written? Retracted ones and those of venues that are no longer
--- published never pass this view. `body` is the Incident object, the same wherever it appears. One that is over has as its severity
--- the worst that it reached, as its closing alert says: an outage that faded as it ended is none the less an outage.
-create view api.incident as
+-- How is an incident written? `body` is the Incident object, the same wherever it appears. One that is over has as its severity the worst
+-- that it reached, as its closing alert says: an outage that faded as it ended is none the less an outage. Retracted ones are never
+-- written. Those of venues that are no longer published are for alerts alone, which tell of their end.
+create view api.incident_written as
 select
   i.incident_id,
   i.slug,
   v.venue_id,
   v.venue,
   v.category,
+  v.published,
   i.component_id,
   c.component,
   c.kind,
@@ -54,7 +55,31 @@ from incident i
 join component c using (component_id)
 join venue v using (venue_id)
 cross join lateral (select case when i.closed_at is null then i.severity else i.peak_severity end as severity) s
-where i.retracted_at is null and v.published;
+where i.retracted_at is null;
+
+-- Which incidents may the public see? Retracted ones and those of venues that are no longer published never pass this view.
+create view api.incident as
+select
+  i.incident_id,
+  i.slug,
+  i.venue_id,
+  i.venue,
+  i.category,
+  i.component_id,
+  i.component,
+  i.kind,
+  i.severity,
+  i.peak_severity,
+  i.status,
+  i.started_at,
+  i.opened_at,
+  i.escalated_at,
+  i.last_bad_at,
+  i.closed_at,
+  i.evidence,
+  i.body
+from api.incident_written i
+where i.published;
 
 -- What went wrong in a component between two instants, by the minutes that touch them: {from, to, samples, bad, faults,
 -- regions}. Counts are null where no minute is kept any more: not measured is not zero. A region that measured nothing while

@@ -1,5 +1,6 @@
 -- What is a subscriber told of an event? The incident as the API shows it when it is sent, and what the engine saw when it decided
--- the event. What the public may not see is no alert: neither a retracted incident, nor one of a venue that is not published any more.
+-- the event. What the public may not see is no alert: neither a retracted incident, nor what begins at a venue that is not published any
+-- more. That it is over is told of such a venue, too: whoever was told that it began would wait for it for ever.
 
 -- Of what the engine noted at an instant: who saw it how, and a sentence of it. Null where nothing was noted.
 create function api.evidence_of(kind text, noted jsonb) returns json
@@ -8,11 +9,7 @@ begin atomic
   with said as (
     select
       count(*) filter (
-        where case kind
-          when 'closed' then vote ->> 'vote' = 'operational'
-          when 'escalated' then vote ->> 'vote' = 'outage'
-          else vote ->> 'vote' in ('degraded', 'outage')
-        end
+        where vote ->> 'vote' = 'outage' or (kind <> 'escalated' and vote ->> 'vote' = 'degraded')
       ) as agreeing,
       json_agg(
         json_build_object(
@@ -27,30 +24,26 @@ begin atomic
         )
         order by place
       ) as votes
-    from jsonb_array_elements(noted -> 'votes') with ordinality as v (vote, place)
+    from jsonb_array_elements(case when jsonb_typeof(noted -> 'votes') = 'array' then noted -> 'votes' end) with ordinality as v (vote, place)
   ),
   faults as (
     select string_agg(f.fault || ' ' || f.n, ', ' order by f.n desc, f.fault) as told
     from (
-      select f.key as fault, sum(f.value::int) as n
-      from jsonb_array_elements(noted -> 'votes') vote
+      select f.key as fault, sum(f.value::numeric) as n
+      from jsonb_array_elements(case when jsonb_typeof(noted -> 'votes') = 'array' then noted -> 'votes' end) vote
       cross join jsonb_each_text(vote -> 'faults') f
       group by f.key
     ) f
   )
   select json_build_object(
     'summary', format(
-      '%s of %s reporting regions %s; %s %s needed%s',
+      '%s of %s reporting regions see %s; %s %s needed%s',
       s.agreeing,
       noted ->> 'reporting',
-      case kind
-        when 'closed' then 'see it well'
-        when 'escalated' then 'see an outage'
-        else 'see it bad'
-      end,
+      case kind when 'escalated' then 'an outage' else 'it bad' end,
       noted ->> 'quorum',
-      case noted ->> 'quorum' when '1' then 'is' else 'are' end,
-      case when kind <> 'closed' then ': ' || f.told end
+      case when kind = 'closed' then 'would be' when noted ->> 'quorum' = '1' then 'is' else 'are' end,
+      ': ' || f.told
     ),
     'reporting', noted -> 'reporting',
     'quorum', noted -> 'quorum',
@@ -91,9 +84,10 @@ select
     )
   ) as body
 from alert_event e
-join api.incident i using (incident_id)
+join api.incident_written i using (incident_id)
 join venue v on v.venue_id = i.venue_id
-join component c on c.component_id = i.component_id;
+join component c on c.component_id = i.component_id
+where i.published or e.kind = 'closed';
 
 -- Does this event concern a channel? Null venues or categories: all of them.
 create function api.concerns(
