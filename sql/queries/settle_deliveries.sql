@@ -62,7 +62,11 @@ counted as materialized (
   update channel c
   set delivered_at = case when j.result = 'delivered' then n.now else c.delivered_at end,
     -- who asks for time asks for it for whatever comes next
-    free_at = greatest(c.free_at, n.now + least(j.retry_after_ms, r.retry_after_ms) * interval '1 millisecond'),
+    free_at = case
+      when j.retry_after_ms > 0
+        then greatest(c.free_at, n.now + least(j.retry_after_ms, r.retry_after_ms) * interval '1 millisecond')
+      else c.free_at
+    end,
     failures = case
       when j.result = 'delivered' then 0
       when j.failed then c.failures + 1
