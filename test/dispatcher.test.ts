@@ -188,25 +188,20 @@ void t.test("without its key it keeps everything in line", async (t) => {
   await happened(pool);
   const lines: string[] = [];
   const log = makeLog("test", "error", (one) => lines.push(one));
+  const says = (words: string) => () => lines.join("").includes(words);
   const keyless = start(t, pool, { sealing: null, log });
-  await until(async () => (await states(pool)).length > 0);
+  await until(says("CHANNEL_KEY is not set for this core"));
   await keyless.close();
-  t.strictSame(await states(pool), [{ state: "due", deliveries: 1 }]);
-  t.match(lines.join(""), "CHANNEL_KEY is not set");
 
   const wrong = start(t, pool, {
     sealing: makeSealing(Buffer.alloc(32, 1)),
     log,
   });
-  await until(async () => (await results(pool))[0] === "ours");
+  await until(says("the CHANNEL_KEY of this core is not the one"));
   await wrong.close();
-  t.match(lines.join(""), "encrypted with another");
-  t.match(
-    await pool.query(sql`select failures from channel`),
-    [{ failures: 0 }],
-    "nobody else is blamed for it",
-  );
-  await pool.script("update delivery set due_at = created_at");
+  t.equal(lines.length, 2, "said once");
+  t.strictSame(await states(pool), [{ state: "due", deliveries: 1 }]);
+  t.strictSame(await results(pool), [], "and nobody else is blamed for it");
   start(t, pool);
   await until(() => receiver.arrivals.length === 1);
 });

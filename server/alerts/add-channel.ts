@@ -4,6 +4,7 @@ import type { Channel, Floor, Format, ServiceRegion } from "./channel.js";
 import { channelsOf } from "./channels.js";
 import type { Credential } from "./credential.js";
 import { holdEvents } from "./event-lock.js";
+import { queueOpen } from "./queue-open.js";
 import type { Sealing } from "./sealing.js";
 import { makeSigningSecret } from "./signing-secret.js";
 
@@ -60,15 +61,6 @@ export async function addChannel(
     const [channel] = await channelsOf(tx, { id });
     return { channel: channel!, secret, queued };
   });
-}
-
-/**
- * To be run while events are held.
- *
- * @returns how many alerts are due by this
- */
-export async function queueOpen(tx: Db, id: number): Promise<number> {
-  return (await tx.file("channel_queue_open", [id])).length;
 }
 
 async function refuseUnknownVenues(

@@ -1,4 +1,5 @@
 import type { Alert } from "./alert.js";
+import type { ServiceRegion } from "./channel.js";
 import { chatLetter } from "./chat.js";
 import { nativeLetter } from "./native.js";
 import { pagingLetter } from "./paging.js";
@@ -30,7 +31,7 @@ export interface ChatDestination {
 
 export interface PagingDestination {
   format: "paging";
-  serviceRegion: "us" | "eu";
+  serviceRegion: ServiceRegion;
   /** The credential. */
   routingKey: string;
 }

@@ -3,8 +3,8 @@ import { askedAtScrape } from "../asked-at-scrape.js";
 import type { Db } from "../db.js";
 import type { Log } from "../log.js";
 import type { OwnMetrics } from "../own-metrics.js";
+import { type Format, formats } from "./channel.js";
 import type { Settled } from "./dispatcher.js";
-import type { Destination } from "./letter.js";
 import type { Outcome } from "./post.js";
 
 /** What a core tells of the alerts that it sends. */
@@ -23,8 +23,6 @@ export interface AlertMetrics {
   ) => void;
 }
 
-type Format = Destination["format"];
-
 /** One row of `alerts_state.sql`. */
 interface AlertsState {
   events_waiting: number;
@@ -39,8 +37,6 @@ interface ChannelState {
   waiting: number;
   age_seconds: number;
 }
-
-const formats = ["native", "chat", "paging"] as const satisfies Format[];
 
 const results = [
   "delivered",

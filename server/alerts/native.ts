@@ -32,7 +32,15 @@ function nativeBody(alert: Alert, baseUrl: string) {
   const { incident, venue, component, evidence } = about;
   const permalink = permalinkOf(alert, baseUrl);
   return {
-    ...{ eventId, test, kind, severity, at, permalink },
-    ...{ incident, venue, component, evidence },
+    eventId,
+    test,
+    kind,
+    severity,
+    at,
+    permalink,
+    incident,
+    venue,
+    component,
+    evidence,
   };
 }

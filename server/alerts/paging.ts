@@ -66,7 +66,11 @@ function payloadOf(alert: Alert) {
     group: bounded(venue.category, 255),
     class: severity,
     custom_details: {
-      ...{ eventId, test, kind, severity, at },
+      eventId,
+      test,
+      kind,
+      severity,
+      at,
       startedAt: incident.startedAt,
       closedAt: incident.closedAt,
       durationSeconds: incident.durationSeconds,

@@ -106,8 +106,12 @@ async function outcomeOf(
     return await poster.post(letterFor(to, alert, how));
   } catch (error) {
     return {
-      ...{ result: "ours", error: (error as Error).message, status: null },
-      ...{ durationMs: 0, answer: null, retryAfterMs: null },
+      result: "ours",
+      error: (error as Error).message,
+      status: null,
+      durationMs: 0,
+      answer: null,
+      retryAfterMs: null,
     };
   }
 }

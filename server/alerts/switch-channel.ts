@@ -1,8 +1,8 @@
 import { type Pool, sql } from "../db.js";
-import { queueOpen } from "./add-channel.js";
 import type { Channel } from "./channel.js";
 import { channelOf, noChannel, standingChannel } from "./channels.js";
 import { holdEvents } from "./event-lock.js";
+import { queueOpen } from "./queue-open.js";
 
 export interface Switched {
   /** As it was. */

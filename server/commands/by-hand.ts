@@ -20,7 +20,10 @@ export async function sendingByHand<Result>(
   const stopping = new AbortController();
   const working = work(
     {
-      ...{ db: pool, sealing, poster, baseUrl: settings.baseUrl },
+      db: pool,
+      sealing,
+      poster,
+      baseUrl: settings.baseUrl,
       userAgent: `venuewatch/${version} (+${settings.siteUrl}; alerts)`,
       sender: `${hostname()}:${process.pid}, by hand`,
     },

@@ -1,4 +1,4 @@
-import { standingChannel } from "../../alerts/channels.js";
+import { channelsOf, noChannel } from "../../alerts/channels.js";
 import { credentialOf } from "../../alerts/credential.js";
 import {
   replaceCredential,
@@ -51,7 +51,9 @@ export async function run({
   const hours = hoursOf(given.overlap);
   await runOnDatabase("channel", async ({ pool, settings }) => {
     const sealing = makeSealing(channelKeyOf(settings));
-    const { format } = await standingChannel(pool, id);
+    const [standing] = await channelsOf(pool, { id });
+    if (!standing) throw await noChannel(pool, id);
+    const { format } = standing;
     if (format === "native") {
       refuse(
         given,
