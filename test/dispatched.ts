@@ -29,9 +29,10 @@ export async function claim(
     .map(({ attempt_id: attempt }) => attempt);
 }
 
+/** @param at also with microseconds, as text */
 export async function settle(
   pool: Pool,
-  at: Date,
+  at: Date | string,
   attempts: number[],
   result: "delivered" | "refused" | "timeout",
   { attempts: most = deliveryRules.attempts } = {},

@@ -44,7 +44,7 @@ void t.test("an opening triggers, with all that a responder needs", (t) => {
     ],
     payload: {
       summary:
-        "Incident opened: outage at Kraken, Ticker (rest:ticker). 2 of 3 reporting regions see it bad; 2 are needed",
+        "Incident opened: outage at Kraken, Ticker (rest:ticker). 2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
       source: "kraken",
       severity: "critical",
       timestamp: "2026-01-31T11:41:06.000Z",
@@ -62,7 +62,8 @@ void t.test("an opening triggers, with all that a responder needs", (t) => {
         durationSeconds: null,
         venue: "Kraken",
         component: "Ticker",
-        evidence: "2 of 3 reporting regions see it bad; 2 are needed",
+        evidence:
+          "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
         official: {
           title: "Degraded REST API",
           status: "investigating",

@@ -7,10 +7,16 @@ import { Webhook } from "standardwebhooks";
 import t from "tap";
 import { request } from "undici";
 import { isSigned } from "../receiving/verify.js";
+import type { Alert } from "../server/alerts/alert.js";
+import { answerWithinMs } from "../server/alerts/post.js";
+import { deliveryRules } from "../server/alerts/rules.js";
 import { standardSignature, svcSignature } from "../server/alerts/signature.js";
+import { testAlert } from "../server/alerts/test-alert.js";
 import { alert } from "../server/api/schemas/alert.js";
 import { exampleOf } from "../server/api/schemas/example.js";
+import { type Pool, sql } from "../server/db.js";
 import { packagedFile } from "../server/package.js";
+import { migratedDatabase } from "./database.js";
 import { misfitOf } from "./made-alert.js";
 
 const page = textOf("RECEIVING.md");
@@ -264,6 +270,85 @@ void t.test("its example is the API's, and fits", async (t) => {
   t.equal(await misfitOf(JSON.parse(example)), null);
 });
 
+void t.test(
+  "evidence that is shown is what the database makes of its votes",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    for (const shown of [exampleOf(alert) as Alert, testAlert(new Date())])
+      t.strictSame(
+        await evidenceOf(pool, "opened", shown.evidence),
+        shown.evidence,
+      );
+    const bad = { vote: "outage", bad: 7, faults: { timeout: 7 } };
+    const recovering = { vote: "degraded", bad: 3, faults: { timeout: 3 } };
+    const well = { vote: "operational", bad: 0, faults: {} };
+    for (const [kind, votes] of [
+      ["opened", [bad, bad, well]],
+      ["escalated", [bad, bad, well]],
+      ["closed", [well, recovering, well]],
+    ] as const) {
+      const noted = { reporting: 3, quorum: 2, votes };
+      const { summary } = (await evidenceOf(pool, kind, noted))!;
+      t.ok(page.includes(`\n${summary}\n`), summary);
+    }
+    const [reason] = (exampleOf(alert) as Alert).evidence!.notCounted;
+    const engine = textOf("sql/engine/060-evidence.sql");
+    t.ok(engine.includes(`'${reason!.reason}'`), reason!.reason);
+    for (const [, one = ""] of engine.matchAll(/(?:then|else) '([a-z][^']*)'/g))
+      t.ok(page.includes(one), one);
+  },
+);
+
+void t.test(
+  "it says when what failed is sent again, and for how long it holds up the rest",
+  (t) => {
+    const {
+      attempts,
+      backoff_ms: first,
+      backoff_factor: factor,
+      ...rules
+    } = deliveryRules;
+    const pausesMs = Array.from(
+      { length: attempts - 1 },
+      (_, at) => first * factor ** at,
+    );
+    const sum = (all: number[]) => all.reduce((sofar, one) => sofar + one, 0);
+    const heldMs = attempts * answerWithinMs;
+    const minutes = (ms: number) => ms / 60_000;
+    const askedMs = rules.retry_after_ms;
+    t.equal(attempts, 5);
+    t.equal(Math.floor(minutes(sum(pausesMs))), 7);
+    t.ok(minutes(1.2 * sum(pausesMs) + heldMs) <= 9.5);
+    t.ok(
+      Math.max(...pausesMs) * 1.2 <= askedMs,
+      "who asks for most waits for that alone",
+    );
+    const says = (text: string) =>
+      t.ok(page.replace(/\s+/g, " ").includes(text), text);
+    const [last, ...others] = pausesMs.map((ms) => `${ms / 1000} s`).reverse();
+    says(
+      `until it was sent ${attempts} times: some ${others.reverse().join(", ")} and ${last} later, a fifth more or less`,
+    );
+    says(`as far as that is within ${minutes(askedMs)} minutes`);
+    says(
+      `five attempts of up to ${answerWithinMs / 1000} s make that seven minutes as a rule, and nine and a half at the most`,
+    );
+    says(
+      `up to ${Math.ceil(minutes((attempts - 1) * askedMs + heldMs))} minutes until it is given up`,
+    );
+    says(
+      `up to ${Math.ceil(minutes(attempts * askedMs + heldMs))} until the next one goes`,
+    );
+    says(`${rules.switch_off_failures} failures in a row`);
+    t.equal(rules.switch_off_failures, 2 * attempts, "two alerts that fail");
+    const offMs = 2 * sum(pausesMs) + heldMs;
+    t.ok(Math.abs(minutes(offMs) - 15) < 1, "some fifteen minutes");
+    t.equal(rules.own_fault_ms, 30_000, "every half minute");
+    t.equal(rules.own_fault_for_ms, 3_600_000, "for an hour");
+    t.end();
+  },
+);
+
 void t.test("it has every field, and what it means", (t) => {
   const [, table = ""] = page.split("\n| Field ");
   const rows = table.split("\n\n")[0]!.split("\n").slice(2);
@@ -278,6 +363,14 @@ void t.test("it has every field, and what it means", (t) => {
   );
   t.end();
 });
+
+/** What the database makes of what the engine noted. */
+async function evidenceOf(pool: Pool, kind: string, noted: unknown) {
+  const [row] = await pool.query<{ evidence: Alert["evidence"] }>(
+    sql`select api.evidence_of(${kind}, ${JSON.stringify(noted)}::jsonb) as evidence`,
+  );
+  return row!.evidence;
+}
 
 /** Each with its path, what it is and what it means. */
 function fieldsOf(part: SchemaObject, path: string): string[][] {

@@ -51,7 +51,7 @@ const switchOffCauses = ["failures", "gone"] as const;
 
 const stateNumbers = { on: 0, operator: 1, failures: 2, gone: 3 };
 
-/** The promise is a quarter of a second; the last attempt of a delivery comes after seven minutes. */
+/** The promise is a quarter of a second; the last of five attempts comes six to nine minutes after the first, or some forty for a receiver that asks for time. */
 const alertBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 /**
@@ -74,7 +74,7 @@ export function makeAlertMetrics(
   }).set(hasKey ? 1 : 0);
   const attempts = new Counter({
     name: "venuewatch_delivery_results_total",
-    help: "Attempts of this core to deliver an alert, by what became of them: delivered is an answer of 2xx in time, ours a fault of our own.",
+    help: "Attempts of this core to deliver an alert, by what became of them: delivered is an answer of 2xx in time, ours one that may be a fault of our own.",
     labelNames: ["format", "result"],
     registers,
   });

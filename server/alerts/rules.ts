@@ -4,7 +4,7 @@ export interface DeliveryRules {
   attempts: number;
   /** Before the second attempt; a receiver that is started anew is there again within seconds. */
   backoff_ms: number;
-  /** 5, 20, 80 and 320 s, each up to a fifth longer, and ten seconds for each attempt: nine minutes at the most, which what is behind it waits. */
+  /** 5, 20, 80 and 320 s, each up to a fifth longer, and ten seconds for each attempt: nine and a half minutes at the most, which what is behind it waits. */
   backoff_factor: number;
   /** A receiver may ask for more time, up to this: others of its alerts wait meanwhile. */
   retry_after_ms: number;

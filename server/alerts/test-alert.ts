@@ -55,7 +55,8 @@ export function testAlert(at: Date): Alert {
       target: "https://api.example.com/ticker",
     },
     evidence: {
-      summary: "2 of 3 reporting regions see it bad; 2 are needed",
+      summary:
+        "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
       reporting: 3,
       quorum: 2,
       confirming: 2,

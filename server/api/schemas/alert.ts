@@ -52,8 +52,8 @@ const evidence = object(
   "What the event was decided by: of an opening, an escalation or a closing each its own votes.",
   {
     summary: text(
-      "The same in a sentence.",
-      "2 of 2 reporting regions see it bad; 2 are needed",
+      "The same in a sentence for people, with the faults of all votes; its words may change.",
+      "2 of 2 reporting regions see it bad; 2 are needed: timeout 14",
     ),
     reporting: integer("How many regions had a vote.", 2),
     quorum: integer("How many votes were needed.", 2),
@@ -70,8 +70,8 @@ const evidence = object(
       object("One of them.", {
         region: shownAs(regionId, "ap-southeast"),
         reason: text(
-          "Why it was not counted: silent, too old, or impaired.",
-          "silent",
+          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and nowhere else.",
+          "no samples within the last hour",
         ),
       }),
     ),
@@ -99,9 +99,12 @@ export const alert = named(
       description:
         "Severity of the event; of a closing the worst that the incident reached.",
     },
-    at: instant("When the engine decided it.", decidedAt),
+    at: instant(
+      "The instant for which the engine decided it. It may have been recorded later, where the engine had been away.",
+      decidedAt,
+    ),
     permalink: text(
-      "The incident in this API, with all of its evidence; 404 once it is retracted.",
+      "The incident in this API, with all of its evidence; 404 once it is retracted, or its venue is watched no more.",
       "https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage",
     ),
     incident: {

@@ -168,8 +168,8 @@ const votesObject = object("The votes behind a decision.", {
     object("One of them.", {
       region: shownAs(regionId, "ap-southeast"),
       reason: text(
-        "Why it was not counted: silent, too old, or impaired.",
-        "silent",
+        "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and nowhere else.",
+        "newest sample too old",
       ),
       newestAt: orNull(
         instant(
