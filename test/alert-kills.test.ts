@@ -159,9 +159,9 @@ type Turns = ReturnType<typeof takeTurns>;
 
 /** Fault points, handed to whichever program can come there: those first that have not killed yet, then round and round. */
 function takeTurns(points: FaultPoint[]) {
-  const queue = points.map((point) => ({ point, tried: 0, reached: 0 }));
-  const never = () => queue.filter(({ reached }) => reached === 0);
-  let held = 0;
+  const all = points.map((point) => ({ point, tried: 0, reached: 0 }));
+  const queue = [...all];
+  const never = () => all.filter(({ reached }) => reached === 0);
   return {
     take(hasEngine: boolean) {
       const canReach = queue.filter(
@@ -170,11 +170,9 @@ function takeTurns(points: FaultPoint[]) {
       const turn =
         canReach.find(({ reached }) => reached === 0) ?? canReach[0]!;
       queue.splice(queue.indexOf(turn), 1);
-      held += 1;
       return turn;
     },
-    giveBack(turn: (typeof queue)[number], wasReached: boolean): void {
-      held -= 1;
+    giveBack(turn: (typeof all)[number], wasReached: boolean): void {
       turn.tried += 1;
       if (wasReached) turn.reached += 1;
       queue.push(turn);
@@ -183,10 +181,10 @@ function takeTurns(points: FaultPoint[]) {
           `expected a program to come to ${tell(turn.point)}, and none of ${turn.tried} did`,
         );
     },
-    allWereReached: () => held === 0 && never().length === 0,
+    allWereReached: () => never().length === 0,
     neverReached: () => never().map(({ point }) => tell(point)),
     told: () =>
-      queue
+      all
         .map(({ point, reached }) => `${tell(point)}: ${reached}`)
         .sort()
         .join(", "),
