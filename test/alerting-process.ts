@@ -1,6 +1,6 @@
 /**
- * A dispatcher as a process of its own, with an engine if it is given one, for tests that kill it. Arguments: the database's URL;
- * options as JSON. It says `ready` on standard output once it is connected.
+ * A dispatcher as a process of its own, with an engine if it is given one, for tests that kill and freeze it. Arguments: the
+ * database's URL; options as JSON. It says `ready` on standard output once it is connected.
  */
 import { startDispatcher } from "../server/alerts/dispatcher.js";
 import { letterFor } from "../server/alerts/letter.js";
@@ -17,11 +17,15 @@ export interface AlertingOptions {
   rules: DeliveryRules;
   deadlineMs: number;
   engine?: Pick<CoreOptions, "rules" | "pace">;
-  dieAt?: FaultPoint;
+  fault?: FaultPoint & {
+    /** What it sends itself there. It says `frozen` on standard output right before it is. */
+    signal: "SIGKILL" | "SIGSTOP";
+  };
 }
 
-/** Where it ends itself by SIGKILL: around a statement, by the file's name, or around a request to a receiver. */
+/** Around a statement, by the file's name, or around a request to a receiver (`post`). */
 export interface FaultPoint {
+  /** `commit`: what was put in line is committed; `before` and `after` are the same there. */
   step: string;
   when: "before" | "after";
   /** At which time that it comes there, from 1. */
@@ -33,23 +37,25 @@ const options = JSON.parse(given) as AlertingOptions;
 const log = makeLog("alerting", "error");
 const times = new Map<string, number>();
 
-/** Dies where it is told to, and does the step otherwise. */
+/** Does it, unless its fault comes first. */
 async function step<Result>(
   name: string,
   act: () => Promise<Result>,
 ): Promise<Result> {
   const time = (times.get(name) ?? 0) + 1;
   times.set(name, time);
-  const { dieAt } = options;
-  const dies = dieAt?.step === name && dieAt.time === time;
-  if (dies && dieAt.when === "before") die();
+  const { fault } = options;
+  const isHere = fault?.step === name && fault.time === time;
+  if (isHere && fault.when === "before") meet(fault.signal);
   const result = await act();
-  if (dies) die();
+  if (isHere && fault.when === "after") meet(fault.signal);
   return result;
 }
 
-function die(): void {
-  process.kill(process.pid, "SIGKILL");
+function meet(signal: "SIGKILL" | "SIGSTOP"): void {
+  // a pipe is written to at once
+  if (signal === "SIGSTOP") process.stdout.write("frozen\n");
+  process.kill(process.pid, signal);
 }
 
 function faulty<Of extends Db>(db: Of): Of {
@@ -63,7 +69,13 @@ function faulty<Of extends Db>(db: Of): Of {
 function faultyPool(pool: Pool): Pool {
   return {
     ...faulty(pool),
-    transaction: (work) => pool.transaction((tx) => work(faulty(tx))),
+    async transaction(work) {
+      const before = times.get("expand_alerts");
+      const result = await pool.transaction((tx) => work(faulty(tx)));
+      if (times.get("expand_alerts") !== before)
+        await step("commit", () => Promise.resolve());
+      return result;
+    },
   };
 }
 
@@ -75,7 +87,7 @@ const poster = makePoster({
 });
 const posting: Poster = {
   ...poster,
-  post: (letter) => step("post", () => poster.post(letter)),
+  post: (...given) => step("post", () => poster.post(...given)),
 };
 const dispatcher = startDispatcher({
   db: faultyPool(pool),

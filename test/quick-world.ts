@@ -62,9 +62,13 @@ export function makeWorld(random: () => number, nowMs: number): World {
   return { startMs, endMs: startMs + 27_000, faults };
 }
 
-/** Inserts the samples of each slot when its time has come. */
-export async function measure(pool: Pool, world: World): Promise<void> {
-  for (let ms = world.startMs; ms < world.endMs; ms += cadenceMs) {
+/** Inserts the samples of each slot when its time has come, until its end, or until it is over. */
+export async function measure(
+  pool: Pool,
+  world: World,
+  isOver = () => false,
+): Promise<void> {
+  for (let ms = world.startMs; ms < world.endMs && !isOver(); ms += cadenceMs) {
     await sleep(Math.max(0, ms - Date.now()));
     const rows = world.faults.flatMap((fault) =>
       regions.map((region) => ({

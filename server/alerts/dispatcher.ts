@@ -244,26 +244,23 @@ export function startDispatcher({
     askedAtMs,
     gotAtMs,
   }: Sending): Promise<Outcome> {
-    // after a pause of this machine another may have sent it and what comes after it: late, it would come out of order
-    const ageMs = performance.now() - askedAtMs;
-    if (ageMs > rules.lease_ms / 2)
-      return ownFault(
-        `claimed ${Math.round(ageMs)} ms ago, which is too long to send it still`,
-        0,
-      );
     try {
       // receivers refuse what is five minutes off: all go by the one clock of the database
       const sinceMs = performance.now() - gotAtMs;
       const at = new Date(claimed.claimed_at.getTime() + sinceMs);
       const to = openDestination(claimed, sealing);
       const deliveryId = claimed.delivery_id;
-      return await poster.post(write(to, claimed.body, { at, deliveryId }));
+      // After a pause of this machine another may have sent it and what comes after it: late, it would come out of order. A pause may
+      // come at any time, so that this is looked at when there is nothing left to do but to send it.
+      const leaveByMs = askedAtMs + rules.lease_ms / 2;
+      const letter = write(to, claimed.body, { at, deliveryId });
+      return await poster.post(letter, leaveByMs);
     } catch (error) {
       log.error("an alert could not be sent for a fault of our own", {
         ...told(claimed),
         error,
       });
-      return ownFault((error as Error).message, null);
+      return ownFault((error as Error).message);
     }
   }
 
@@ -361,14 +358,14 @@ interface EndedUnsent {
   deliveries: number;
 }
 
-function ownFault(error: string, retryAfterMs: number | null): Outcome {
+function ownFault(error: string): Outcome {
   return {
     result: "ours",
     error,
     status: null,
     durationMs: 0,
     answer: null,
-    retryAfterMs,
+    retryAfterMs: null,
   };
 }
 

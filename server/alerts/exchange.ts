@@ -5,7 +5,12 @@ import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { retryAfterMs } from "../retry-after.js";
 import { beginningOf } from "./answer-text.js";
-import { endingByFault, endingByTime, type Awaited } from "./fault.js";
+import {
+  type Awaited,
+  certainlyOurs,
+  endingByFault,
+  endingByTime,
+} from "./fault.js";
 import type { Letter } from "./letter.js";
 import type { Outcome } from "./post.js";
 import { hostOf } from "./safe-url.js";
@@ -31,7 +36,7 @@ const mostBytes = 64 * 1024;
 export function startExchange(
   letter: Letter,
   open: (letter: Letter, onAddress: () => void) => ClientRequest,
-  deadlineMs: number,
+  { deadlineMs, leaveByMs }: { deadlineMs: number; leaveByMs: number },
 ): Exchange {
   const host = hostOf(letter.url);
   const dueMs = performance.now() + deadlineMs;
@@ -79,7 +84,13 @@ export function startExchange(
 
   /** After a pause of this machine a connection may be there before the deadline is seen: what left then might come after what is newer. */
   function endIfPast(): void {
-    if (performance.now() > dueMs) onDeadline();
+    const nowMs = performance.now();
+    if (nowMs > leaveByMs)
+      end({
+        ...certainlyOurs,
+        error: `expected to leave ${Math.ceil(nowMs - leaveByMs)} ms earlier: another may have sent it since, and what comes after it`,
+      });
+    else if (nowMs > dueMs) onDeadline();
   }
 
   function onBytes(chunk: Buffer): void {

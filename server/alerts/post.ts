@@ -37,8 +37,13 @@ export interface Outcome {
 }
 
 export interface Poster {
-  /** Sends once, and follows nothing. @throws only for bugs of ours: a header that cannot be sent, for one */
-  post: (letter: Letter) => Promise<Outcome>;
+  /**
+   * Sends once, and follows nothing.
+   *
+   * @param leaveByMs by this machine's monotonic clock; what has no connection by then is not sent, and has ended as `ours`
+   * @throws only for bugs of ours: a header that cannot be sent, for one
+   */
+  post: (letter: Letter, leaveByMs?: number) => Promise<Outcome>;
   /** Cuts what is under way, as `ours`; so ends what is posted later. */
   close: () => Promise<void>;
 }
@@ -92,9 +97,9 @@ export function makePoster({
   const underWay = new Set<Exchange>();
   let closed = false;
 
-  async function post(letter: Letter): Promise<Outcome> {
+  async function post(letter: Letter, leaveByMs = Infinity): Promise<Outcome> {
     const begunMs = performance.now();
-    const ending = await endingOf(letter);
+    const ending = await endingOf(letter, leaveByMs);
     return {
       status: null,
       error: null,
@@ -105,11 +110,11 @@ export function makePoster({
     };
   }
 
-  async function endingOf(letter: Letter): Promise<Ending> {
+  async function endingOf(letter: Letter, leaveByMs: number): Promise<Ending> {
     const problem = problemOfUrl(letter.url.href, allowLoopback);
     if (problem !== null) return { result: "unsafe", error: problem };
     if (closed) return stopping;
-    const exchange = startExchange(letter, open, deadlineMs);
+    const exchange = startExchange(letter, open, { deadlineMs, leaveByMs });
     underWay.add(exchange);
     return exchange.ending.finally(() => underWay.delete(exchange));
   }
