@@ -153,9 +153,11 @@ export function startDispatcher({
   }
 
   async function expand(): Promise<Expanded> {
+    // nearly always it is empty, and that is to cost nothing
+    const [outbox] = await db.file<{ waiting: boolean }>("outbox_waits");
+    if (!outbox!.waiting) return nothing;
     return db.transaction(async (tx) => {
-      const [outbox] = await tx.file<{ waiting: boolean }>("hold_outbox");
-      if (!outbox!.waiting) return nothing;
+      await tx.file("hold_outbox");
       const [row] = await tx.file<Expanded>("expand_alerts", [
         null,
         deliveriesAtOnce,
