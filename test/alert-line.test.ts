@@ -139,11 +139,16 @@ void t.test("who is told what", async (t) => {
     for (const venue of venues) await happened(pool, { venue });
     await closes(pool);
     // the first puts the beginnings in line, and has not committed when the second looks
-    const [first, second] = await Promise.all([
+    const looks = await Promise.all([
       lookFor(pool, channels.length * venues.length),
       lookFor(pool, 100),
     ]);
-    t.equal(first + second, 2 * 2 * venues.length);
+    // who did not get the outbox looks again
+    looks.push(await lookFor(pool, 100));
+    t.equal(
+      looks.reduce((sum, deliveries) => sum + deliveries),
+      2 * 2 * venues.length,
+    );
     for (const channel of channels)
       t.strictSame(await lineOf(pool, channel), [
         ...venues.map((venue) => `${venue} opened`),
@@ -185,6 +190,17 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, channel), [
       "okx opened: dropped, its venue is no longer published",
     ]);
+  });
+
+  await t.test("nor of the end of what they never heard of", async (t) => {
+    const channel = await oneInLine(pool);
+    await closes(pool);
+    await expand(pool);
+    await pool.script("update venue set published = false where venue = 'okx'");
+    t.match(await claim(pool, start), [{ state: "dropped" }]);
+    t.match(await claim(pool, start), [{ state: "dropped" }]);
+    await pool.script("update venue set published = true where venue = 'okx'");
+    t.equal((await attempts(pool)).length, 0, `channel ${channel}`);
   });
 
   await t.test("but of the end of what they were told of", async (t) => {
@@ -308,7 +324,7 @@ void t.test("one after the other", async (t) => {
       const unreadable = async (head: Buffer) => {
         const [row] = await pool.file<{ channels: number[] | null }>(
           "unreadable_channels",
-          [head],
+          [head, 0],
         );
         return row!.channels;
       };
@@ -414,6 +430,12 @@ void t.test("failures", async (t) => {
     await settle(pool, after(1), b, "delivered");
     await claim(pool, after(30));
     t.match(await settle(pool, after(30), a, "ours"), [{ failures: 1 }]);
+    await claim(pool, after(90));
+    t.match(
+      await settle(pool, after(90), a, "ours"),
+      [{ failures: 1 }],
+      "not where nobody was reached for a while",
+    );
   });
 
   await t.test("a fault of our own is not the receiver's", async (t) => {
@@ -604,7 +626,8 @@ async function expand(pool: Pool, most = 100): Promise<number[]> {
 /** One look of a dispatcher. @returns how many deliveries it put in line */
 async function lookFor(pool: Pool, most: number): Promise<number> {
   return pool.transaction(async (tx) => {
-    await tx.file("hold_outbox");
+    const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
+    if (!outbox!.held) return 0;
     const [row] = await tx.file<{ deliveries: number }>("expand_alerts", [
       start,
       most,

@@ -188,14 +188,17 @@ void t.test("without its key it keeps everything in line", async (t) => {
   await happened(pool);
   const lines: string[] = [];
   const log = makeLog("test", "error", (one) => lines.push(one));
+  // what has waited for a lease is told of
+  const impatient = { ...quick, lease_ms: 100 };
   const says = (words: string) => () => lines.join("").includes(words);
-  const keyless = start(t, pool, { sealing: null, log });
+  const keyless = start(t, pool, { sealing: null, log, rules: impatient });
   await until(says("CHANNEL_KEY is not set for this core"));
   await keyless.close();
 
   const wrong = start(t, pool, {
     sealing: makeSealing(Buffer.alloc(32, 1)),
     log,
+    rules: impatient,
   });
   await until(says("the CHANNEL_KEY of this core is not the one"));
   await wrong.close();

@@ -1,5 +1,5 @@
 /**
- * A dispatcher that stands still, as a machine that sleeps or a virtual one that is moved, while another takes over and goes on.
+ * A dispatcher that stands still, as a virtual machine that is moved, while another takes over and goes on.
  * Once it runs again, nothing old of it may arrive after what is newer.
  */
 import { setTimeout as sleep } from "node:timers/promises";

@@ -34,7 +34,10 @@ export interface Dispatcher {
   holder: string;
   /** There may be something in the outbox. */
   wake: () => void;
-  /** Claims nothing more, and resolves when what is on its way has been answered and noted, or after some seconds. */
+  /**
+   * Claims nothing more, and resolves when what is on its way has been answered and noted. After some seconds the rest is cut, by
+   * closing the poster; whoever claims it next sends it at once.
+   */
   close: () => Promise<void>;
 }
 
@@ -95,8 +98,8 @@ const deliveriesAtOnce = 10_000;
 /** After a turn that failed, which is when the database does. */
 const againMs = 1_000;
 
-/** A closing has ten seconds for all of core; what has not been answered by then is taken over by somebody else, or sent again. */
-const patienceMs = 6_000;
+/** A closing has ten seconds for all of core, of which the first ones get half of what is left. */
+const patienceMs = 3_500;
 
 /**
  * Sends what stands in the outbox to every channel that it concerns, each at least once, in the order in which it happened. Any
@@ -157,7 +160,8 @@ export function startDispatcher({
     const [outbox] = await db.file<{ waiting: boolean }>("outbox_waits");
     if (!outbox!.waiting) return nothing;
     return db.transaction(async (tx) => {
-      await tx.file("hold_outbox");
+      const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
+      if (!outbox!.held) return nothing;
       const [row] = await tx.file<Expanded>("expand_alerts", [
         null,
         deliveriesAtOnce,
@@ -177,7 +181,7 @@ export function startDispatcher({
     const head = sealing?.head ?? Buffer.alloc(0);
     const [row] = await db.file<{ channels: number[] | null }>(
       "unreadable_channels",
-      [head],
+      [head, rules.lease_ms],
     );
     const channels = row!.channels?.join(", ") ?? null;
     if (channels !== null && channels !== unreadable)
@@ -235,6 +239,11 @@ export function startDispatcher({
     });
     underWay -= 1;
     if (underWay === 0) noneUnderWay();
+    if (outcome.result === "ours")
+      log.warn("an alert could not be sent, and is sent again", {
+        ...told(claimed),
+        why: outcome.error,
+      });
     metrics?.sent(claimed.format, outcome);
     turning.wake();
   }
@@ -317,6 +326,12 @@ export function startDispatcher({
     });
   }
 
+  async function allAnswered(endMs: number): Promise<void> {
+    if (underWay === 0) return;
+    const answered = new Promise<void>((resolve) => (noneUnderWay = resolve));
+    await Promise.race([answered, pause(endMs - performance.now())]);
+  }
+
   return {
     holder,
     wake() {
@@ -325,12 +340,16 @@ export function startDispatcher({
     },
     async close() {
       closing = true;
+      const endMs = performance.now() + patienceMs;
+      // meanwhile what is answered is noted, turn by turn
+      await allAnswered(endMs);
       await turning.end();
-      const answered = new Promise<void>((resolve) => {
-        noneUnderWay = resolve;
-        if (underWay === 0) resolve();
-      });
-      await Promise.race([answered, pause(patienceMs)]);
+      // of what the last turn claimed
+      await allAnswered(endMs);
+      if (underWay > 0) {
+        await poster.close();
+        await allAnswered(endMs + 500);
+      }
       await settle();
     },
   };

@@ -88,6 +88,8 @@ export function startExchange(
     if (nowMs > leaveByMs)
       end({
         ...certainlyOurs,
+        // were it only slow, it would be claimed and let go without a pause
+        retryAfterMs: 1_000,
         error: `expected to leave ${Math.ceil(nowMs - leaveByMs)} ms earlier: another may have sent it since, and what comes after it`,
       });
     else if (nowMs > dueMs) onDeadline();

@@ -74,7 +74,8 @@ export async function* replayAll(
     if (signal.aborted) return;
     last = await sendByHand(by, replay.channel, replay.event);
     const { status, retryAfterMs } = last.outcome;
-    if (status === 410 || retryAfterMs !== null) left.add(replay.channel);
+    const isToWait = retryAfterMs !== null && retryAfterMs > 0;
+    if (status === 410 || isToWait) left.add(replay.channel);
     yield { replay, sent: last };
   }
 }
@@ -92,6 +93,7 @@ interface Replayable {
   channel_id: number;
   event_id: number | null;
   state: string;
+  kind: string;
   slug: string;
   retracted_at: string | null;
   retraction_reason: string | null;
@@ -112,7 +114,8 @@ function whyNot(row: Replayable): string | null {
     return `delivery ${id} cannot be sent again: channel ${channel} was removed at ${row.removed_at}`;
   if (row.retracted_at !== null)
     return `delivery ${id} is not sent again: ${row.slug} was retracted at ${row.retracted_at}: ${row.retraction_reason}`;
-  if (!row.published)
+  // of its end they are told, who were told of its beginning
+  if (!row.published && row.kind !== "closed")
     return `delivery ${id} is not sent again: the venue of ${row.slug} is no longer published`;
   if (row.state === "due")
     return `delivery ${id} is still due: core sends it, and what an operator sends beside it would overtake`;

@@ -85,6 +85,8 @@ export async function run(): Promise<void> {
       log,
       max: 1,
       statementTimeoutMs,
+      // a core that stands still in the middle must not keep the outbox from the others
+      idleInTransactionMs: 5_000,
     });
     life.onClose("connection of the alerts", alertsPool.close);
     const { channelKey, baseUrl } = settings;

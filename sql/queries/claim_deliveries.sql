@@ -43,14 +43,32 @@ free as materialized (
 ),
 -- many channels are told of the same
 bodies as materialized (
-  select e.event_id, e.kind, i.slug, i.retracted_at, a.body
+  select e.event_id, e.incident_id, e.kind, i.slug, i.retracted_at, v.published, a.body
   from (select distinct f.event_id from free f) f
   join alert_event e using (event_id)
   join incident i using (incident_id)
+  join component c using (component_id)
+  join venue v using (venue_id)
   left join api.alert a on a.event_id = f.event_id
 ),
 told as materialized (
-  select f.*, b.kind, b.slug, b.retracted_at, b.body from free f join bodies b using (event_id)
+  select
+    f.*,
+    b.kind,
+    b.slug,
+    b.retracted_at,
+    -- the end, at a venue that is not published any more: for those to whom its beginning has gone
+    case
+      when b.published or exists (
+        select
+        from alert_event e
+        join delivery d on d.event_id = e.event_id and d.channel_id = f.channel_id
+        where e.incident_id = b.incident_id and e.kind <> 'closed' and d.first_claimed_at is not null
+      )
+        then b.body
+    end as body
+  from free f
+  join bodies b using (event_id)
 ),
 moved as (
   update delivery d

@@ -1,5 +1,5 @@
 -- What an operator may want to send again: $1 these deliveries, or, where that is null, of channel $2 what failed or was skipped since
--- $3 and has not arrived in the meantime, an event once. {delivery_id, channel_id, event_id, state, incident_id, slug, retracted_at,
+-- $3 and has not arrived in the meantime, an event once. {delivery_id, channel_id, event_id, state, kind, incident_id, slug, retracted_at,
 -- retraction_reason, published, removed_at}, in the order of events. What was retracted or is shown no more is left out in the second
 -- case: nobody asked for it by number.
 select distinct on (d.channel_id, d.event_id, case when $1::bigint[] is not null then d.delivery_id end)
@@ -7,6 +7,7 @@ select distinct on (d.channel_id, d.event_id, case when $1::bigint[] is not null
   d.channel_id,
   d.event_id,
   d.state,
+  e.kind,
   i.incident_id,
   i.slug,
   api.iso(i.retracted_at) as retracted_at,
@@ -27,7 +28,7 @@ where case
     and d.cause <> 'test'
     and d.state in ('failed', 'skipped')
     and i.retracted_at is null
-    and v.published
+    and (v.published or e.kind = 'closed')
     and not exists (
       select from delivery o
       where o.channel_id = d.channel_id and o.event_id = d.event_id and o.state in ('due', 'delivered')

@@ -45,14 +45,17 @@ judged as materialized (
   select
     h.*,
     h.cause in ('event', 'open') as is_in_line,
-    -- A fault that may be our own is no failure of the receiver's, for as long as that can be believed: not while others are reached. One
-    -- that is certainly ours says when to send again.
+    -- A fault that may be our own is no failure of the receiver's, for as long as that can be believed: not where another was reached
+    -- about that time. One that is certainly ours says when to send again.
     case
       when h.result = 'delivered' then false
       when h.result <> 'ours' then true
       when h.retry_after_ms is not null then false
-      else h.created_at < n.now - r.own_fault_for_ms * interval '1 millisecond'
-        or exists (select from channel o where o.channel_id <> h.channel_id and o.delivered_at > h.created_at)
+      else greatest(h.created_at, h.first_claimed_at) < n.now - r.own_fault_for_ms * interval '1 millisecond'
+        or exists (
+          select from channel o
+          where o.channel_id <> h.channel_id and o.delivered_at > h.started_at - r.own_fault_ms * interval '1 millisecond'
+        )
     end as failed
   from held h
   cross join n

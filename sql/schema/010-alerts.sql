@@ -76,7 +76,7 @@ create unique index delivery_once on delivery (channel_id, event_id) where cause
 create index delivery_line on delivery (channel_id, event_id) where state = 'due' and cause in ('event', 'open');
 create index delivery_under_way on delivery (channel_id, claimed_until) where state = 'due' and cause in ('event', 'open') and claimed_until is not null;
 create index delivery_due_by_hand on delivery (delivery_id) where state = 'due' and cause in ('replay', 'test');
-create index delivery_of_event on delivery (event_id);
+create index delivery_of_event on delivery (event_id, channel_id);
 create index delivery_told on delivery (ended_at) include (told_after_ms, event_id) where told_after_ms is not null;
 create index delivery_of_channel on delivery (channel_id, delivery_id);
 
