@@ -6,7 +6,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, sql } from "../server/db.js";
 import { startCore } from "../server/engine/core.js";
-import { version } from "../server/package.js";
 import { recordSamples } from "../server/record-samples.js";
 import type { Fault, Sample } from "../server/sample.js";
 import { type Figure, spreadOf } from "./figure.js";
@@ -99,9 +98,7 @@ async function detect(stage: Stage, { venue, fault, phaseMs }: Run) {
 }
 
 async function record({ pool }: Stage, region: string, sample: Sample) {
-  await recordSamples(pool, { region, version, startedAt: new Date() }, 0, [
-    sample,
-  ]);
+  await recordSamples(pool, region, [sample]);
 }
 
 async function firstOpenMs({ pool }: Stage, venue: string, fromMs: number) {

@@ -13,7 +13,7 @@ import pg from "pg";
 import { openPool, type Pool, sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
-import { packagedFile, version } from "../server/package.js";
+import { packagedFile } from "../server/package.js";
 import { recordSamples } from "../server/record-samples.js";
 import {
   componentsOf,
@@ -108,16 +108,10 @@ export async function recordLive(
   from: Date,
   to: Date,
 ): Promise<void> {
-  const startedAt = from;
   for (const { id: region } of registry.regions) {
     const samples = samplesOf(registry, from, to);
     for (let i = 0; i < samples.length; i += 500)
-      await recordSamples(
-        pool,
-        { region, version, startedAt },
-        0,
-        samples.slice(i, i + 500),
-      );
+      await recordSamples(pool, region, samples.slice(i, i + 500));
   }
 }
 
@@ -140,6 +134,7 @@ export function goodSample(
     venue,
     component,
     slotAt,
+    lateMs: null,
     good: true,
     fault: null,
     latencyUs: isRest ? 50_000 + Math.floor(Math.random() * 50_000) : null,
@@ -147,10 +142,13 @@ export function goodSample(
     connectUs: null,
     tlsUs: null,
     firstByteUs: isRest ? 45_000 : null,
+    fresh: isRest ? false : null,
+    certificateExpiresAt: null,
     httpStatus: isRest ? 200 : null,
     head: null,
     messages: isRest ? null : 40,
     quietMs: isRest ? null : 900,
     eventAgeMs: isRest ? null : 60,
+    sequenceGaps: null,
   };
 }

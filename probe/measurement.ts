@@ -1,7 +1,10 @@
 import type { Sample } from "../server/sample.js";
 
 /** A sample but for its place: what one measurement found. */
-export type Measurement = Omit<Sample, "venue" | "component" | "slotAt">;
+export type Measurement = Omit<
+  Sample,
+  "venue" | "component" | "slotAt" | "lateMs"
+>;
 
 /**
  * Why a slot has no sample. None of these is a word about the venue.
@@ -51,11 +54,14 @@ export const nothingMeasured: Measurement = {
   connectUs: null,
   tlsUs: null,
   firstByteUs: null,
+  fresh: null,
+  certificateExpiresAt: null,
   httpStatus: null,
   head: null,
   messages: null,
   quietMs: null,
   eventAgeMs: null,
+  sequenceGaps: null,
 };
 
 /** Their columns hold 32 bits: microseconds come to 36 minutes, milliseconds to 25 days. */
@@ -68,6 +74,7 @@ const narrow = [
   "messages",
   "quietMs",
   "eventAgeMs",
+  "sequenceGaps",
 ] as const;
 const largest = 2 ** 31 - 1;
 

@@ -29,7 +29,10 @@ export interface ScheduleOptions {
   onTurn?: (lateMs: number) => void;
 }
 
-/** A slot that comes up later than this is not measured any more. */
+/** A slot that comes up later than this says so in its sample. */
+const onTimeMs = 50;
+
+/** One that comes up later than this is not measured any more. */
 const lateAfterMs = 1000;
 
 /**
@@ -98,14 +101,16 @@ function runTask(
     onTurn?.(nowMs - slotMs);
     if (nowMs - slotMs > lateAfterMs) return onUnmeasured("late", 1);
     if (running) return onUnmeasured("overlap", 1);
-    running = measure(new Date(slotMs)).finally(() => (running = null));
+    running = measure(new Date(slotMs), lateMsOf(nowMs - slotMs)).finally(
+      () => (running = null),
+    );
   }
 
-  async function measure(slotAt: Date) {
+  async function measure(slotAt: Date, lateMs: number | null) {
     const outcome = await measured(slotAt);
     if (stopping.signal.aborted) return;
     if (isUnmeasured(outcome)) onUnmeasured(outcome.unmeasured, 1);
-    else onSample({ venue, component, slotAt, ...fitted(outcome) });
+    else onSample({ venue, component, slotAt, lateMs, ...fitted(outcome) });
   }
 
   async function measured(slotAt: Date): Promise<Outcome> {
@@ -127,4 +132,8 @@ function runTask(
       await running;
     },
   };
+}
+
+function lateMsOf(lateMs: number): number | null {
+  return lateMs > onTimeMs ? Math.round(lateMs) : null;
 }

@@ -1,13 +1,6 @@
 import type { Db } from "./db.js";
 import type { Sample } from "./sample.js";
 
-/** Who measured: it stands on `/v1/regions` and in the evidence of incidents. */
-export interface ProbeIdentity {
-  region: string;
-  version: string;
-  startedAt: Date;
-}
-
 /** What became of a batch. A duplicate was sent before; a refused one is too old, too new, or of an unknown component. */
 export interface Recorded {
   stored: number;
@@ -18,12 +11,11 @@ export interface Recorded {
 /**
  * Inserts a batch in one statement, idempotently: the same batch may be sent again after a lost answer.
  *
- * @param unmeasured slots that the probe did not measure since it started
+ * @param region id of the region that measured them
  */
 export async function recordSamples(
   db: Db,
-  probe: ProbeIdentity,
-  unmeasured: number,
+  region: string,
   samples: readonly Sample[],
 ): Promise<Recorded> {
   const column = <Key extends keyof Sample>(key: Key) =>
@@ -33,10 +25,7 @@ export async function recordSamples(
     accepted: number;
     stored: number;
   }>("record_samples", [
-    probe.region,
-    probe.version,
-    probe.startedAt,
-    unmeasured,
+    region,
     column("venue"),
     column("component"),
     column("slotAt"),
@@ -51,6 +40,10 @@ export async function recordSamples(
     column("messages"),
     column("quietMs"),
     column("eventAgeMs"),
+    column("lateMs"),
+    column("fresh"),
+    column("certificateExpiresAt"),
+    column("sequenceGaps"),
   ]);
   const { given, accepted, stored } = row!;
   return {

@@ -41,6 +41,8 @@ export interface Sample {
   component: string;
   /** The slot this sample was scheduled for, not the instant it was taken: a replay is idempotent. */
   slotAt: Date;
+  /** How long after the slot's instant its turn came, milliseconds; null where that was at most fifty. */
+  lateMs: number | null;
   good: boolean;
   /** Null exactly when the sample is good. */
   fault: Fault | null;
@@ -51,6 +53,10 @@ export interface Sample {
   connectUs: number | null;
   tlsUs: number | null;
   firstByteUs: number | null;
+  /** REST: whether the connection was opened for this request, or kept from an earlier one; null where none was asked for, and for streams. */
+  fresh: boolean | null;
+  /** Until when the server's certificate is valid; null but where a TLS connection was opened in this slot. */
+  certificateExpiresAt: Date | null;
   httpStatus: number | null;
   /** Height of the chain that the answer names, on endpoints that read one. */
   head: number | null;
@@ -58,6 +64,8 @@ export interface Sample {
   messages: number | null;
   /** Streams only: the longest silence that touches the slot, milliseconds. It may have begun before the slot. */
   quietMs: number | null;
-  /** Streams only: age of the newest event by the venue's own time stamp at its arrival, milliseconds. */
+  /** Streams only: age of the newest event by the venue's own time stamp at its arrival, milliseconds, less what is known to be wrong with our own clock. */
   eventAgeMs: number | null;
+  /** Streams whose frames are numbered: how often in the slot a number was not the one that follows. */
+  sequenceGaps: number | null;
 }

@@ -45,7 +45,7 @@ begin
         'venue_latency_day', 'usual_hour', 'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state',
         'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force',
         'official_source', 'official_reading', 'official_incident', 'official_change',
-        'channel', 'delivery', 'delivery_attempt'
+        'channel', 'delivery', 'delivery_attempt', 'watch'
       )
       and c.relowner <> 'vw_core'::regrole
     -- a roll-up reads with the rights of its owner, so what it stands on comes first
@@ -76,12 +76,13 @@ grant select on migration to vw_core, vw_web;
 grant select on
   sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
   venue_latency_day, usual_hour, probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
-  alert_event, rules_in_force, official_source, official_reading, official_incident, official_change, delivery
+  alert_event, rules_in_force, official_source, official_reading, official_incident, official_change, delivery, watch
 to vw_web, vw_analyst;
 grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
 
 grant insert on sample to vw_probe;
 grant select, insert, update on probe to vw_probe;
+grant select, insert, update, delete on watch to vw_probe;
 
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;

@@ -9,6 +9,7 @@ import { recordSamples } from "../server/record-samples.js";
 import type { Sample } from "../server/sample.js";
 import { migratedDatabase } from "./database.js";
 import { makeGate } from "./gate.js";
+import { madeSample } from "./made-sample.js";
 import { runCli } from "./run-script.js";
 import { until } from "./until.js";
 
@@ -40,10 +41,8 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
     statementTimeoutMs: 200,
   });
   t.teardown(() => pool.close());
-  const startedAt = new Date();
-  const identity = { region: "us-east", version: "1.2.3", startedAt };
   const record = (samples: readonly Sample[]) =>
-    recordSamples(pool, identity, 0, samples);
+    recordSamples(pool, "us-east", samples);
   t.match(await record([]), { stored: 0 }, "connects");
 
   gate.mute();
@@ -54,7 +53,7 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
     flushEveryMs: 10,
   });
   t.teardown(() => ship.close());
-  ship.add(taken());
+  ship.add(madeSample());
   await until(() => lines.some((line) => line.includes("read timeout")));
   await gate.open();
   await until(() => ship.status().shipped === 1);
@@ -78,24 +77,4 @@ async function greetingOf(t: Test, program: string): Promise<string> {
   socket.destroy();
   server.close();
   return greeting.toString("latin1");
-}
-
-function taken(): Sample {
-  return {
-    venue: "kraken",
-    component: "rest:ticker",
-    slotAt: new Date(),
-    good: true,
-    fault: null,
-    latencyUs: 80_000,
-    dnsUs: null,
-    connectUs: null,
-    tlsUs: null,
-    firstByteUs: null,
-    httpStatus: 200,
-    head: null,
-    messages: null,
-    quietMs: null,
-    eventAgeMs: null,
-  };
 }

@@ -1,8 +1,9 @@
 /** A quarter in which much befell a fleet of all categories: what rarely happens, at once, for tests that want to have seen it. */
+import { randomUUID } from "node:crypto";
 import { type Pool, sql } from "../server/db.js";
-import { recordSamples } from "../server/record-samples.js";
 import type { Registry } from "../server/registry.js";
 import { faults } from "../server/sample.js";
+import { keepWatch } from "../server/watch.js";
 import { ago, decide, measured, pastIncident, unmeasured } from "./fleet.js";
 import { notice, said, whole } from "./said.js";
 
@@ -48,8 +49,19 @@ export function measuredStalls(registry: Registry): Registry {
 
 async function probesReport(pool: Pool): Promise<void> {
   for (const region of ["eu-central", "us-east"]) {
-    const probe = { region, version: "0.0.1", startedAt: ago(900) };
-    await recordSamples(pool, probe, 3, []);
+    await keepWatch(
+      pool,
+      {
+        region,
+        process: randomUUID(),
+        version: "0.0.1",
+        startedAt: ago(900),
+        unmeasured: { late: 3 },
+        troubles: [],
+        clock: null,
+      },
+      false,
+    );
   }
 }
 

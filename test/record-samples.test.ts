@@ -1,33 +1,37 @@
 import t from "tap";
-import { openPool, type Pool, sql } from "../server/db.js";
+import { openPool, sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
-import { type ProbeIdentity, recordSamples } from "../server/record-samples.js";
+import { recordSamples } from "../server/record-samples.js";
 import type { Sample } from "../server/sample.js";
 import { migratedDatabase } from "./database.js";
+import { madeSample } from "./made-sample.js";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-const probe: ProbeIdentity = {
-  region: "us-east",
-  version: "9.8.7",
-  startedAt: new Date("2026-01-15T12:00:00Z"),
-};
 
 void t.test("a batch of samples", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = Date.now();
   const batch = [
-    taken({ slotAt: new Date(now - 2_000) }),
-    taken({ slotAt: new Date(now - 1_000), good: false, fault: "timeout" }),
-    taken({
+    madeSample({ slotAt: new Date(now - 2_000) }),
+    madeSample({
+      slotAt: new Date(now - 1_000),
+      good: false,
+      fault: "timeout",
+      fresh: true,
+      certificateExpiresAt: new Date(now + dayMs),
+    }),
+    madeSample({
       slotAt: new Date(now - 1_000),
       component: "ws:trades",
       messages: 40,
       quietMs: 900,
       eventAgeMs: -3,
+      sequenceGaps: 2,
+      lateMs: 70,
     }),
   ];
-  const record = (samples: Sample[]) => recordSamples(pool, probe, 0, samples);
+  const record = (samples: Sample[]) => recordSamples(pool, "us-east", samples);
 
   t.strictSame(
     await record(batch),
@@ -39,7 +43,7 @@ void t.test("a batch of samples", async (t) => {
     { stored: 0, duplicates: 3, refused: 0 },
     "sent again, is not stored again",
   );
-  const again = taken({ slotAt: new Date(now - 500) });
+  const again = madeSample({ slotAt: new Date(now - 500) });
   t.strictSame(
     await record([again, again, batch[0]!]),
     { stored: 1, duplicates: 2, refused: 0 },
@@ -48,37 +52,43 @@ void t.test("a batch of samples", async (t) => {
   t.strictSame(await record([]), { stored: 0, duplicates: 0, refused: 0 });
   t.strictSame(
     await record([
-      taken({ slotAt: new Date(now - 100), component: "rest:unheard" }),
-      taken({ slotAt: new Date(now - 200), venue: "nowhere" }),
-      taken({ slotAt: new Date(now - 300) }),
+      madeSample({ slotAt: new Date(now - 100), component: "rest:unheard" }),
+      madeSample({ slotAt: new Date(now - 200), venue: "nowhere" }),
+      madeSample({ slotAt: new Date(now - 300) }),
     ]),
     { stored: 1, duplicates: 0, refused: 2 },
     "loses nothing to an unknown component beside it",
   );
   t.strictSame(
     await record([
-      taken({ slotAt: new Date(now - 7 * dayMs - minuteMs) }),
-      taken({ slotAt: new Date(now - 7 * dayMs + minuteMs) }),
-      taken({ slotAt: new Date(now + 2 * minuteMs) }),
-      taken({ slotAt: new Date(now + minuteMs / 2) }),
+      madeSample({ slotAt: new Date(now - 7 * dayMs - minuteMs) }),
+      madeSample({ slotAt: new Date(now - 7 * dayMs + minuteMs) }),
+      madeSample({ slotAt: new Date(now + 2 * minuteMs) }),
+      madeSample({ slotAt: new Date(now + minuteMs / 2) }),
     ]),
     { stored: 2, duplicates: 0, refused: 2 },
     "is refused what is older than seven days, or ahead by more than a minute",
   );
   t.strictSame(
-    await recordSamples(pool, { ...probe, region: "atlantis" }, 0, batch),
+    await recordSamples(pool, "atlantis", batch),
     { stored: 0, duplicates: 0, refused: 3 },
     "of an unknown region is refused",
   );
 
   const stored = await pool.query(sql`
-    select c.component, s.good, s.fault, s.latency_us, s.messages, s.quiet_ms, s.event_age_ms
+    select c.component, s.good, s.fault, s.latency_us, s.messages, s.quiet_ms, s.event_age_ms, s.sequence_gaps, s.late_ms, s.fresh, s.certificate_expires_at
     from sample s
     join component c using (component_id)
     where s.ts = ${batch[1]!.slotAt}
     order by c.component
   `);
-  const none = { messages: null, quiet_ms: null, event_age_ms: null };
+  const none = {
+    messages: null,
+    quiet_ms: null,
+    event_age_ms: null,
+    sequence_gaps: null,
+    late_ms: null,
+  };
   t.strictSame(
     stored,
     [
@@ -88,6 +98,8 @@ void t.test("a batch of samples", async (t) => {
         fault: "timeout",
         latency_us: 80_000,
         ...none,
+        fresh: true,
+        certificate_expires_at: new Date(now + dayMs),
       },
       {
         component: "ws:trades",
@@ -97,27 +109,14 @@ void t.test("a batch of samples", async (t) => {
         messages: 40,
         quiet_ms: 900,
         event_age_ms: -3,
+        sequence_gaps: 2,
+        late_ms: 70,
+        fresh: null,
+        certificate_expires_at: null,
       },
     ],
     "every field is where it belongs",
   );
-});
-
-void t.test("what is known of the probe", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  await recordSamples(pool, probe, 3, []);
-  const first = await probeRow(pool);
-  t.match(first, { version: "9.8.7", unmeasured: 3 });
-
-  const restarted = { ...probe, version: "9.9.0", startedAt: new Date() };
-  await recordSamples(pool, restarted, 0, []);
-  const second = await probeRow(pool);
-  t.match(second, {
-    version: "9.9.0",
-    started_at: restarted.startedAt,
-    unmeasured: 0,
-  });
-  t.ok(second.seen_at > first.seen_at, "when it was last seen moves on");
 });
 
 void t.test("a sample is good exactly when it has no fault", async (t) => {
@@ -153,10 +152,9 @@ void t.test("three regions insert while roll-ups are refreshed", async (t) => {
       for (let slot = 0; slot < 20; slot++) {
         const slotAt = new Date(startMs + slot * 5_000);
         const batch = registry.venues.map(({ id: venue, rest }) =>
-          taken({ venue, component: `rest:${rest[0]!.name}`, slotAt }),
+          madeSample({ venue, component: `rest:${rest[0]!.name}`, slotAt }),
         );
-        const of = { ...probe, region: id };
-        stored += (await recordSamples(pool, of, 0, batch)).stored;
+        stored += (await recordSamples(pool, id, batch)).stored;
       }
       return stored;
     }),
@@ -171,31 +169,3 @@ void t.test("three regions insert while roll-ups are refreshed", async (t) => {
   );
   t.equal(rolledUp!.samples, 900, "and the next refresh has rolled up all");
 });
-
-async function probeRow(pool: Pool) {
-  const [row] = await pool.query<{ seen_at: Date }>(sql`
-    select version, started_at, seen_at, unmeasured from probe join region using (region_id) where region = 'us-east'
-  `);
-  return row!;
-}
-
-function taken(given: Partial<Sample>): Sample {
-  return {
-    venue: "kraken",
-    component: "rest:ticker",
-    slotAt: new Date(),
-    good: true,
-    fault: null,
-    latencyUs: 80_000,
-    dnsUs: null,
-    connectUs: null,
-    tlsUs: null,
-    firstByteUs: null,
-    httpStatus: 200,
-    head: null,
-    messages: null,
-    quietMs: null,
-    eventAgeMs: null,
-    ...given,
-  };
-}

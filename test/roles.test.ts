@@ -19,6 +19,7 @@ import type { Sample } from "../server/sample.js";
 import { measureStalls } from "../server/stalls/measure.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { pastIncident } from "./fleet.js";
+import { madeSample } from "./made-sample.js";
 
 const log = makeLog("test", "warn");
 const dayMs = 24 * 3_600_000;
@@ -29,14 +30,17 @@ void t.test("roles of least rights", async (t) => {
 
   await t.test("vw_probe delivers samples, and nothing more", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
-    const old = sampleAt(new Date(now - 3 * dayMs));
-    t.match(await deliver(probe, [old, sampleAt(new Date(now))]), {
-      stored: 2,
-    });
+    const old = madeSample({ slotAt: new Date(now - 3 * dayMs) });
+    t.match(
+      await deliver(probe, [old, madeSample({ slotAt: new Date(now) })]),
+      {
+        stored: 2,
+      },
+    );
     await pool.query(
       sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
     );
-    const late = sampleAt(new Date(+old.slotAt + 1_000));
+    const late = madeSample({ slotAt: new Date(+old.slotAt + 1_000) });
     t.match(
       await deliver(probe, [late, old]),
       { stored: 1, duplicates: 1 },
@@ -248,26 +252,5 @@ async function readable(pool: Pool): Promise<string[]> {
 }
 
 function deliver(db: Pool, samples: Sample[]) {
-  const probe = { region: "us-east", version: "1", startedAt: new Date() };
-  return recordSamples(db, probe, 0, samples);
-}
-
-function sampleAt(slotAt: Date): Sample {
-  return {
-    venue: "kraken",
-    component: "rest:ticker",
-    slotAt,
-    good: true,
-    fault: null,
-    latencyUs: 1,
-    dnsUs: null,
-    connectUs: null,
-    tlsUs: null,
-    firstByteUs: null,
-    httpStatus: 200,
-    head: null,
-    messages: null,
-    quietMs: null,
-    eventAgeMs: null,
-  };
+  return recordSamples(db, "us-east", samples);
 }

@@ -14,13 +14,8 @@ const { pool } = await migratedDatabase(t);
 const lines: string[] = [];
 const log = makeLog("test", "warn", (line) => lines.push(line));
 
-const probe = {
-  region: "us-east",
-  version: "0.1.0",
-  startedAt: new Date(),
-};
 const record = (samples: readonly Sample[]) =>
-  recordSamples(pool, probe, 0, samples);
+  recordSamples(pool, "us-east", samples);
 
 t.beforeEach(() => void (lines.length = 0));
 
@@ -41,6 +36,7 @@ void t.test(
         venue: "kraken",
         component: "ws:trades",
         slotAt: new Date(newestMs - 1200 + i),
+        lateMs: null,
         good: true,
         ...guilty.get(i),
       });

@@ -14,6 +14,7 @@ function sampleOf(number: number): Sample {
     venue: "v",
     component: "rest:a",
     slotAt,
+    lateMs: null,
     good: true,
   };
 }

@@ -163,13 +163,12 @@ function startRegion(
   registry: Registry,
   region: string,
 ): Promise<Probe> {
-  const identity = { region, version: "1.2.3", startedAt: new Date() };
   return startProbe({
     registry,
     region,
-    version: identity.version,
+    version: "1.2.3",
     siteUrl: "http://localhost",
-    record: (samples) => recordSamples(pool, identity, 0, samples),
+    record: (samples) => recordSamples(pool, region, samples),
     log: quiet,
   });
 }

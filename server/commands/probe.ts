@@ -48,9 +48,7 @@ export async function run(): Promise<void> {
       region,
       version,
       siteUrl: settings.siteUrl,
-      record: meter.timed((samples) =>
-        recordSamples(pool, identity, sum(probe.status().unmeasured), samples),
-      ),
+      record: meter.timed((samples) => recordSamples(pool, region, samples)),
       onTurn: meter.slotBegun,
       log,
     });
@@ -65,10 +63,6 @@ export async function run(): Promise<void> {
     life.onClose("health", health.close);
     return health.url;
   });
-}
-
-function sum(counts: Record<string, number>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
 function readinessOfProbe(waiting: number): Readiness {

@@ -64,7 +64,8 @@ as $$
     left join verdicts v (of_component, in_region) on v.of_component = c.component_id and v.in_region = g.region_id
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id
     left join faults f on f.component_id = c.component_id and f.region_id = g.region_id
-    left join probe p on p.region_id = g.region_id
+    left join watch w on w.region_id = g.region_id and w.venue_id = c.venue_id
+    left join probe p on p.region_id = w.region_id and p.process = w.process
     left join lateral (
       select max(s.ts) as newest_at
       from sample s

@@ -1,17 +1,18 @@
 -- Keep a batch of samples from one region.
 --
--- $1 region; $2 probe's version; $3 when it started; $4 its unmeasured slots so far; then one array a column of sample.
+-- $1 region; then one array a column of sample.
 -- Returns how many samples were given, accepted, and new. An accepted one that is not new was sent before. What is not
 -- accepted is refused for good: an unknown component, a time older than what roll-ups may still change, or one more
 -- than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
 with given as (
   select *
   from unnest(
-    $5::text[], $6::text[], $7::timestamptz[], $8::fault[], $9::int[], $10::int[], $11::int[], $12::int[], $13::int[],
-    $14::smallint[], $15::bigint[], $16::int[], $17::int[], $18::int[]
+    $2::text[], $3::text[], $4::timestamptz[], $5::fault[], $6::int[], $7::int[], $8::int[], $9::int[], $10::int[],
+    $11::smallint[], $12::bigint[], $13::int[], $14::int[], $15::int[], $16::smallint[], $17::boolean[], $18::timestamptz[],
+    $19::int[]
   ) as g (
     venue, component, ts, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
-    http_status, head, messages, quiet_ms, event_age_ms
+    http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps
   )
 ),
 here as (
@@ -29,11 +30,13 @@ accepted as (
 stored as (
   insert into sample (
     ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
-    http_status, head, messages, quiet_ms, event_age_ms, received_after_s
+    http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps,
+    received_after_s
   )
   select
     a.ts, a.component_id, a.region_id, a.fault is null, a.fault, a.latency_us, a.dns_us, a.connect_us, a.tls_us,
     a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms,
+    a.late_ms, a.fresh, a.certificate_expires_at, a.sequence_gaps,
     -- the clock as it is now, not when this transaction began: the engine relies on it to tell what was known when
     greatest(0, ceil(extract(epoch from clock_timestamp() - a.ts)))
   from accepted a
@@ -42,15 +45,6 @@ stored as (
   -- the key is the only thing to conflict with; naming it would ask for the right to read samples, which a probe lacks
   on conflict do nothing
   returning 1
-),
-seen as (
-  insert into probe as p (region_id, version, started_at, seen_at, unmeasured)
-  select h.region_id, $2, $3, now(), $4 from here h
-  on conflict (region_id) do update set
-    version = excluded.version,
-    started_at = excluded.started_at,
-    seen_at = excluded.seen_at,
-    unmeasured = excluded.unmeasured
 )
 select
   (select count(*) from given)::int as given,

@@ -92,17 +92,30 @@ select
   coalesce(recent.ts, known.ts) as newest_at,
   coalesce(shipped.samples, 0) as samples_last_hour,
   coalesce(shipped.good, 0) as good_last_hour,
-  p.version as probe_version,
-  p.started_at as probe_started_at,
-  p.seen_at as probe_seen_at,
-  p.unmeasured,
+  newest.version as probe_version,
+  newest.started_at as probe_started_at,
+  newest.seen_at as probe_seen_at,
+  newest.unmeasured,
   i.started_at as impaired_since,
   i.recognised_at as impairment_recognised_at,
   i.venues as impaired_by,
   i.measured as impaired_of
 from region g
 cross join api.clock k
-left join probe p using (region_id)
+left join lateral (
+  -- of several: the build that spoke last, and since when there is no measurement without a probe that goes on
+  select
+    (array_agg(p.version order by p.seen_at desc))[1] as version,
+    min(p.started_at) as started_at,
+    max(p.seen_at) as seen_at,
+    sum(p.unmeasured)::bigint as unmeasured
+  from probe p
+  where p.region_id = g.region_id
+    -- those that are alive, and where there is none, the one that was seen last
+    and p.alive_until >= least(
+      k.generated_at, (select max(q.alive_until) from probe q where q.region_id = g.region_id)
+    )
+) newest on true
 left join lateral (
   -- from raw samples, which is true without an engine too; the newest is among the first, and only for a silent region a minute is read
   select s.ts

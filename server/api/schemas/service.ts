@@ -97,7 +97,7 @@ export const thresholdsResponse = named(
   "ThresholdsResponse",
   object("The rules of this build of the engine.", {
     generatedAt,
-    version: text("Build of the engine.", "0.6.0"),
+    version: text("Build of the engine.", "0.7.0"),
     rules: list(
       "Every constant of the engine.",
       named(
@@ -153,7 +153,7 @@ export const healthResponse = named(
   object("A sign of life that asks no database.", {
     status: oneOf(["ok"], "Always ok: a program that is not does not answer."),
     service: oneOf(services, "The program."),
-    version: text("Its build.", "0.6.0"),
+    version: text("Its build.", "0.7.0"),
     uptimeSeconds: integer("Since it started.", 86_400),
     time: instant("Its clock."),
     generatedAt: instant("The same."),

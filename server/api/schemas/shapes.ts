@@ -242,4 +242,4 @@ export const officialSource = orNull(
 export const officialPage = orNull(
   text("Page for people.", "https://status.kraken.com"),
 );
-export const probeVersion = orNull(text("Build of the probe.", "0.6.0"));
+export const probeVersion = orNull(text("Build of the probe.", "0.7.0"));

@@ -1,0 +1,95 @@
+import type { Db, Pool } from "./db.js";
+
+/** What of a probe's own keeps it from measuring, or from measuring right. */
+export const troubleKinds = [
+  "network",
+  "resolver",
+  "sockets",
+  "clock",
+  "starved",
+  "spool",
+] as const;
+
+export type TroubleKind = (typeof troubleKinds)[number];
+
+export interface Trouble {
+  kind: TroubleKind;
+  since: Date;
+  /** What was seen, in a sentence for operators. */
+  detail: string;
+}
+
+/** How a probe's clock stands to those of the venues. */
+export interface ClockError {
+  /** Our clock less theirs, milliseconds. */
+  errorMs: number;
+  /** The truth is no further off than this, milliseconds. */
+  withinMs: number;
+}
+
+/** What a probe says of itself. It stands on `/v1/regions`. */
+export interface ProbeReport {
+  region: string;
+  /** A UUID; the same after a restart in the same data directory. */
+  process: string;
+  version: string;
+  startedAt: Date;
+  /** Slots without a sample since the start, by reason. */
+  unmeasured: Record<string, number>;
+  troubles: readonly Trouble[];
+  /** Null while too few venues agree. */
+  clock: ClockError | null;
+}
+
+/** For how long a probe is believed to be alive after it said so. */
+export const leaseMs = 6_000;
+
+/**
+ * Says that a probe is alive, and takes what is its share of the region's venues, or lets go what is too much.
+ *
+ * @param mayTakeOver whether what another one held that seems to be dead may be taken, too
+ * @returns ids of the venues to measure; null where the database does not know the region
+ */
+export async function keepWatch(
+  pool: Pool,
+  report: ProbeReport,
+  mayTakeOver: boolean,
+  forMs = leaseMs,
+): Promise<string[] | null> {
+  const { region, process, clock } = report;
+  const [kept] = await pool.file<{ venues: string[]; share: number }>(
+    "keep_probe",
+    [
+      region,
+      process,
+      report.version,
+      report.startedAt,
+      forMs,
+      JSON.stringify(report.unmeasured),
+      JSON.stringify(report.troubles),
+      clock?.errorMs ?? null,
+      clock?.withinMs ?? null,
+    ],
+  );
+  if (!kept) return null;
+  if (kept.venues.length === kept.share) return kept.venues;
+  return pool.transaction(async (tx) => {
+    await tx.file("hold_watch", [region]);
+    const [shared] = await tx.file<{ venues: string[] }>("share_watch", [
+      region,
+      process,
+      kept.share,
+      mayTakeOver,
+    ]);
+    return shared!.venues;
+  });
+}
+
+/** Lets go all that a probe holds, so that others take it at once. */
+export async function leaveWatch(
+  db: Db,
+  region: string,
+  process: string,
+): Promise<void> {
+  await db.file("leave_watch", [region, process]);
+}
