@@ -31,6 +31,12 @@ export const rules = {
   "wrong-body": { places: ["rest", "official"], takes: [] },
   /** 200 with the error envelope of this venue. */
   "error-inside": { places: ["rest", "official"], takes: [] },
+  /** Good answers, of the chain as it was `blocks` (default 3) ago. */
+  lags: { places: ["rest"], takes: ["blocks"] },
+  /** Good answers, every second of them of the chain as it was `blocks` (default 3) ago: two nodes take turns behind one address. */
+  "head-back": { places: ["rest"], takes: ["blocks"] },
+  /** Good answers that name a head `blocks` (default 10^15) ahead of the chain. */
+  "false-head": { places: ["rest"], takes: ["blocks"] },
   /** The good answer `latencyMs` later (default 3000), upgrades too. */
   slow: { places: ["rest", "connection", "official"], takes: ["latencyMs"] },
   /** A body that comes byte by byte and never ends. */
@@ -65,6 +71,7 @@ export interface FaultDetails {
   latencyMs?: number;
   closeCode?: number;
   behindMs?: number;
+  blocks?: number;
 }
 
 export interface ScriptedFault extends FaultDetails {
