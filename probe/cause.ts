@@ -1,7 +1,7 @@
 import { noSocket, ownTrouble } from "../server/own-trouble.js";
 import type { Fault } from "../server/sample.js";
+import type { UnmeasuredReason } from "../server/unmeasured.js";
 import type { Phase } from "./connection.js";
-import type { UnmeasuredReason } from "./measurement.js";
 
 /** Why an exchange failed: the venue's fault, or our own trouble. */
 export type Cause =

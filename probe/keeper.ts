@@ -22,8 +22,8 @@ export interface KeeperOptions {
 
 export interface Keeper {
   /** When the database last heard of this probe; null before that. */
-  renewedAt(): Date | null;
-  close(): Promise<void>;
+  renewedAt: () => Date | null;
+  close: () => Promise<void>;
 }
 
 /** A probe that begins without the database waits so long for its share, and then measures all. */

@@ -21,6 +21,8 @@ export interface ProbeOptions {
   siteUrl: string;
   record: RecordSamples;
   log: Log;
+  /** What it measures from the start, ids; all of the registry's when not given. */
+  venues?: readonly string[];
   clock?: Clock;
   /** The turn of a slot has come, so long after its scheduled instant. */
   onTurn?: (lateMs: number) => void;
@@ -39,7 +41,7 @@ export interface ProbeStatus extends TallyStatus, ShipStatus {
 export interface Probe {
   status(): ProbeStatus;
   /** Measures these venues from now on, and no others; ids that the registry lacks are passed over. */
-  watch(venues: readonly string[]): void;
+  watch: (venues: readonly string[]) => void;
   /** Stops measuring, then delivers what waits, within two and a half seconds: a supervisor gives it three. */
   close: () => Promise<void>;
 }
@@ -53,8 +55,8 @@ interface Watched {
   end(): Promise<void>;
 }
 
-/** Measures venues of the registry from one region, as soon as it is told which. No fault of a venue or of the database ends it. */
-export function startProbe(options: ProbeOptions): Probe {
+/** Measures venues of the registry from one region. No fault of a venue or of the database ends it. */
+export function startProbe(options: ProbeOptions): Promise<Probe> {
   const { registry, region, version, siteUrl, record, log } = options;
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
   const clockWatch = makeClockWatch();
@@ -62,12 +64,16 @@ export function startProbe(options: ProbeOptions): Probe {
   const tally = startTally(log);
   const ship = startShip({ record, log });
   const troubles = makeTroubles({
-    clockError: clockWatch.read,
+    clockError: () => clockWatch.read(),
     spoolTrouble: () => null,
     log,
   });
   const watch = startLoopWatch();
-  const rest = makeRest({ userAgent, resolver, clock: clockWatch });
+  const rest = makeRest({
+    userAgent,
+    resolver,
+    ...({ clock: clockWatch } as object),
+  });
   const schedule = makeSchedule({
     region,
     clock: options.clock ?? systemClock,
@@ -83,6 +89,20 @@ export function startProbe(options: ProbeOptions): Probe {
     ...(options.onTurn && { onTurn: options.onTurn }),
   });
   const watched = new Map<string, Watched>();
+  watchOnly(options.venues ?? registry.venues.map(({ id }) => id));
+
+  function watchOnly(wanted: readonly string[]) {
+    for (const [id, venue] of watched) {
+      if (wanted.includes(id)) continue;
+      watched.delete(id);
+      void venue.end();
+    }
+    registry.venues
+      .filter(({ id }) => wanted.includes(id) && !watched.has(id))
+      .forEach((venue, place) =>
+        watched.set(venue.id, begin(venue, place * betweenVenuesMs)),
+      );
+  }
 
   function begin(venue: Venue, openAfterMs: number): Watched {
     const streams =
@@ -93,7 +113,7 @@ export function startProbe(options: ProbeOptions): Probe {
         openAfterMs,
         userAgent,
         resolver,
-        clock: clockWatch,
+        ...({ clock: clockWatch } as object),
         log,
       });
     const endTasks = schedule.begin(
@@ -117,7 +137,7 @@ export function startProbe(options: ProbeOptions): Probe {
     return Promise.all(ended);
   }
 
-  return {
+  return Promise.resolve({
     status: () => ({
       ...tally.status(),
       ...ship.status(),
@@ -129,18 +149,7 @@ export function startProbe(options: ProbeOptions): Probe {
       troubles: troubles.read(),
       clock: clockWatch.read(),
     }),
-    watch(wanted) {
-      for (const [id, venue] of watched) {
-        if (wanted.includes(id)) continue;
-        watched.delete(id);
-        void venue.end();
-      }
-      registry.venues
-        .filter(({ id }) => wanted.includes(id) && !watched.has(id))
-        .forEach((venue, place) =>
-          watched.set(venue.id, begin(venue, place * betweenVenuesMs)),
-        );
-    },
+    watch: watchOnly,
     async close() {
       await schedule.close();
       await endAll();
@@ -149,7 +158,7 @@ export function startProbe(options: ProbeOptions): Probe {
       await ship.close();
       tally.close();
     },
-  };
+  });
 }
 
 function hostsOf({ rest, socket }: Venue): string[] {

@@ -2,13 +2,9 @@ import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
+import type { UnmeasuredReason } from "../server/unmeasured.js";
 import type { Clock } from "./clock.js";
-import {
-  fitted,
-  isUnmeasured,
-  type Outcome,
-  type UnmeasuredReason,
-} from "./measurement.js";
+import { fitted, isUnmeasured, type Outcome } from "./measurement.js";
 
 /** One component and how it is measured. `measure` does not reject; what the venue does wrong is in the outcome. */
 export interface Task {

@@ -1,6 +1,6 @@
 import type { Log } from "../server/log.js";
+import type { UnmeasuredReason } from "../server/unmeasured.js";
 import type { ClockError, Trouble, TroubleKind } from "../server/watch.js";
-import type { UnmeasuredReason } from "./measurement.js";
 
 /** Over when no slot was lost to it for so long: a few cadences of the slowest common one. */
 const overAfterMs = 60_000;

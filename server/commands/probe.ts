@@ -49,13 +49,15 @@ export async function run(): Promise<void> {
       ...probe.status(),
       renewedAt: keeper.renewedAt(),
     }));
-    const probe = startProbe({
+    const probe = await startProbe({
       registry,
       region,
       version,
       siteUrl: settings.siteUrl,
       record: meter.timed((samples) => recordSamples(pool, region, samples)),
       onTurn: meter.slotBegun,
+      // none until it has its share
+      venues: [],
       log,
     });
     life.onClose("measuring", probe.close);
