@@ -1,6 +1,8 @@
 import type { Log } from "../server/log.js";
 import type { Registry, Venue } from "../server/registry.js";
+import { makeClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
+import { makeFreshShare } from "./fresh-share.js";
 import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
 import { makeResolver, type Resolver } from "./resolver.js";
 import { makeRest, type Rest } from "./rest.js";
@@ -43,7 +45,8 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
   const tally = startTally(log);
   const ship = startShip({ record, log });
   const watch = startLoopWatch();
-  const rest = makeRest({ userAgent, resolver });
+  const clockWatch = makeClockWatch();
+  const rest = makeRest({ userAgent, resolver, clock: clockWatch });
   const streams = openStreams(registry, { userAgent, resolver, log });
   const schedule = startSchedule({
     region,
@@ -105,15 +108,16 @@ function openStreams(
 }
 
 function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
-  return venue.rest.map((endpoint) => {
+  return venue.rest.map((endpoint, place) => {
     const measure = rest.endpoint(endpoint);
+    const isFresh = makeFreshShare(endpoint, place);
     return {
       venue: venue.id,
       component: `rest:${endpoint.name}`,
       cadenceMs: endpoint.cadenceMs,
-      async measure(_slotAt, signal) {
+      async measure(slotAt, signal) {
         const begunMs = performance.now();
-        const outcome = await measure(signal);
+        const outcome = await measure(signal, isFresh(slotAt));
         return watch.stoodStillSince(begunMs)
           ? { unmeasured: "starved" }
           : outcome;
