@@ -39,6 +39,9 @@ export function causeOf(
   };
 }
 
+/** What undici says by a message alone: an answer that nobody asked for, an interim one, or another protocol. */
+const unasked = /^bad (response|upgrade)$/;
+
 /** A refusal by status, which means the same on a request and on a WebSocket upgrade. */
 export function causeOfRefusal(httpStatus: number): Cause | null {
   if (httpStatus === 403 || httpStatus === 451)
@@ -52,6 +55,7 @@ export function causeOfRefusal(httpStatus: number): Cause | null {
 function codesOf(error: unknown): string[] {
   if (error instanceof AggregateError) return error.errors.flatMap(codesOf);
   if (!(error instanceof Error)) return [];
-  const { code, name } = error as NodeJS.ErrnoException;
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  if (unasked.test(message)) return ["UND_ERR_RESPONSE"];
   return [code ?? name];
 }

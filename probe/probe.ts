@@ -3,6 +3,7 @@ import type { Registry, Venue } from "../server/registry.js";
 import type { ClockError, Trouble } from "../server/watch.js";
 import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
+import { makeFreshShare } from "./fresh-share.js";
 import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
 import type { Outcome } from "./measurement.js";
 import { makeResolver } from "./resolver.js";
@@ -69,11 +70,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
     log,
   });
   const watch = startLoopWatch();
-  const rest = makeRest({
-    userAgent,
-    resolver,
-    ...({ clock: clockWatch } as object),
-  });
+  const rest = makeRest({ userAgent, resolver, clock: clockWatch });
   const schedule = makeSchedule({
     region,
     clock: options.clock ?? systemClock,
@@ -171,15 +168,16 @@ function hostsOf({ rest, socket }: Venue): string[] {
 }
 
 function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
-  return venue.rest.map((endpoint) => {
+  return venue.rest.map((endpoint, place) => {
     const measure = rest.endpoint(endpoint);
+    const isFresh = makeFreshShare(endpoint, place);
     return {
       venue: venue.id,
       component: `rest:${endpoint.name}`,
       cadenceMs: endpoint.cadenceMs,
-      async measure(_slotAt, signal) {
+      async measure(slotAt, signal) {
         const begunMs = performance.now();
-        const outcome = await measure(signal);
+        const outcome = await measure(signal, isFresh(slotAt));
         return watch.stoodStillSince(begunMs)
           ? { unmeasured: "starved" }
           : outcome;

@@ -191,15 +191,17 @@ void t.test("the probes of a region, and their own troubles", async (t) => {
   });
   t.match(us!.probes, [
     {
-      ...{ id: well.process, version: "1.2.3", venues: 8, unmeasuredSlots: 2 },
+      ...{ id: well.process, version: "1.2.3", unmeasuredSlots: 2 },
       ...{ unmeasuredByReason: { late: 2 }, clockErrorMs: null },
     },
     {
-      ...{ id: troubled.process, version: "1.2.4", venues: 7 },
+      ...{ id: troubled.process, version: "1.2.4" },
       ...{ unmeasuredByReason: { network: 37, late: 1 } },
       ...{ unmeasuredSlots: 38, clockErrorMs: -12, clockErrorWithinMs: 35 },
     },
   ]);
+  const shares = (us!.probes as { venues: number }[]).map((one) => one.venues);
+  t.same(shares.sort(), [7, 8], "they share its venues");
   t.match(
     eu!.probes,
     [{ id: ofEurope.process, venues: 15 }],

@@ -121,7 +121,7 @@ void t.test(
       await pool.script("truncate probe, watch");
       const members = Array.from({ length: 4 }, () => member(pool));
       const living = new Set<Member>();
-      for (let step = 0; step < 25; step += 1) {
+      for (let step = 0; step < 15; step += 1) {
         const one = members[Math.floor(random() * members.length)]!;
         const chance = random();
         if (chance < 0.15 && living.delete(one))
