@@ -50,6 +50,12 @@ export interface Probe {
 /** Fifteen handshakes at one instant would disturb each other's measurement. */
 const betweenVenuesMs = 200;
 
+/**
+ * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long. What is slow is slow by half a
+ * second and more, and no stream stalls before ten; shorter standstills are many on a machine that does other things, too.
+ */
+const bearableMs = { answer: 250, silence: 500 };
+
 /** One venue while it is being measured. */
 interface Watched {
   socketsOpen: () => number;
@@ -178,7 +184,7 @@ function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
       async measure(slotAt, signal) {
         const begunMs = performance.now();
         const outcome = await measure(signal, isFresh(slotAt));
-        return watch.stoodStillSince(begunMs)
+        return watch.stoodStillSince(begunMs, bearableMs.answer)
           ? { unmeasured: "starved" }
           : outcome;
       },
@@ -192,7 +198,10 @@ function slotWatched(watch: LoopWatch) {
     ...task,
     async measure(slotAt, signal) {
       const outcome = await task.measure(slotAt, signal);
-      return watch.stoodStillSince(performance.now() - task.cadenceMs)
+      return watch.stoodStillSince(
+        performance.now() - task.cadenceMs,
+        bearableMs.silence,
+      )
         ? { unmeasured: "starved" }
         : outcome;
     },
