@@ -1,7 +1,7 @@
-import { ownTrouble } from "../server/own-trouble.js";
+import { noSocket, ownTrouble } from "../server/own-trouble.js";
 import type { Fault } from "../server/sample.js";
+import type { UnmeasuredReason } from "../server/unmeasured.js";
 import type { Phase } from "./connection.js";
-import type { UnmeasuredReason } from "./measurement.js";
 
 /** Why an exchange failed: the venue's fault, or our own trouble. */
 export type Cause =
@@ -26,13 +26,21 @@ export function causeOf(
   const isOurs = (code: string) =>
     ownTrouble.has(code) || (code === "EHOSTUNREACH" && !othersReached);
   // A name with addresses of both families fails with one error for each.
-  if (codes.length > 0 && codes.every(isOurs)) return { unmeasured: "network" };
+  if (codes.length > 0 && codes.every(isOurs))
+    return {
+      unmeasured: codes.some((code) => noSocket.has(code))
+        ? "sockets"
+        : "network",
+    };
   if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
   if (phase !== "exchange") return { fault: phase };
   return {
     fault: codes.some((code) => unreadable.test(code)) ? "body" : "closed",
   };
 }
+
+/** What undici says by a message alone: an answer that nobody asked for, an interim one, or another protocol. */
+const unasked = /^bad (response|upgrade)$/;
 
 /** A refusal by status, which means the same on a request and on a WebSocket upgrade. */
 export function causeOfRefusal(httpStatus: number): Cause | null {
@@ -47,6 +55,7 @@ export function causeOfRefusal(httpStatus: number): Cause | null {
 function codesOf(error: unknown): string[] {
   if (error instanceof AggregateError) return error.errors.flatMap(codesOf);
   if (!(error instanceof Error)) return [];
-  const { code, name } = error as NodeJS.ErrnoException;
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  if (unasked.test(message)) return ["UND_ERR_RESPONSE"];
   return [code ?? name];
 }

@@ -1,6 +1,6 @@
 import { isIP, connect as netConnect, type LookupFunction } from "node:net";
 import type { Socket } from "node:net";
-import { connect as tlsConnect } from "node:tls";
+import { connect as tlsConnect, type TLSSocket } from "node:tls";
 
 /** How far a connection came; once it stands, `exchange`. */
 export type Phase = "dns" | "connect" | "tls" | "exchange";
@@ -12,6 +12,8 @@ export interface Connection {
   dnsUs: number | null;
   connectUs: number | null;
   tlsUs: number | null;
+  /** Of the certificate that the server showed, a refused one included; null where it came to none. */
+  certificateExpiresAt: Date | null;
 }
 
 export interface ConnectionOptions {
@@ -28,7 +30,12 @@ export interface ConnectionOptions {
  */
 const nextAddressAfterMs = 1000;
 
-/** Opens a TCP or TLS connection and times its phases. Errors are the socket's. */
+/**
+ * Opens a TCP or TLS connection and times its phases. Errors are the socket's.
+ *
+ * Each one is what a newcomer meets: the name is looked up, and the handshake
+ * is a full one, since no session of an earlier one is kept.
+ */
 export function openConnection(options: ConnectionOptions): Connection {
   const { host, secure } = options;
   const socket = secure ? openTls(options) : netConnect(netOptions(options));
@@ -38,6 +45,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     dnsUs: null,
     connectUs: null,
     tlsUs: null,
+    certificateExpiresAt: null,
   };
   let phaseBegunMs = performance.now();
 
@@ -58,10 +66,19 @@ export function openConnection(options: ConnectionOptions): Connection {
   socket.once("connect", () => {
     connection.connectUs = endPhase(secure ? "tls" : "exchange");
   });
+  // Node tells it before it judges the certificate; once it has refused one, there is none to be had.
+  socket.prependOnceListener("secure", () => {
+    connection.certificateExpiresAt = expiryOf(socket as TLSSocket);
+  });
   socket.once("secureConnect", () => {
     connection.tlsUs = endPhase("exchange");
   });
   return connection;
+}
+
+function expiryOf(socket: TLSSocket): Date | null {
+  const expiresAt = new Date(socket.getPeerX509Certificate()?.validTo ?? NaN);
+  return Number.isNaN(+expiresAt) ? null : expiresAt;
 }
 
 function openTls(options: ConnectionOptions): Socket {

@@ -1,5 +1,6 @@
 import type { LookupFunction } from "node:net";
 import { Client, type Dispatcher } from "undici";
+import { makeBody, type Body } from "./body.js";
 import { openConnection, type Connection } from "./connection.js";
 
 export type Request = Pick<
@@ -19,7 +20,9 @@ export interface Exchange {
   connection: Connection | null;
   /** How long the TCP handshake of the connection took, whenever that was. */
   roundTripMs: number;
+  /** Just before the request's first byte was handed to the system. */
   sentMs: number | null;
+  /** When the first byte of the answer was read, an interim one's included. */
   firstByteMs: number | null;
   /** When the last byte had come. */
   endedMs: number | null;
@@ -27,7 +30,7 @@ export interface Exchange {
   failure: Failure | null;
   status: number | null;
   headers: Record<string, string | string[] | undefined>;
-  body: Buffer[];
+  body: Body;
 }
 
 export type Failure =
@@ -52,9 +55,16 @@ export interface Lane {
 /** Shorter than the idle limits that are common on load balancers (60 s), so as to lose few races against them. */
 const idleMs = 20_000;
 
+/** Headers and framing of an honest answer are far less than its largest body. */
+const wireShare = 2;
+
+/** More interim answers (103 and kin) before the real one are a flood. */
+const maxInterim = 8;
+
 export function makeLane(origin: string, lookup: LookupFunction): Lane {
   let connection: Connection | null = null;
   let opened = false;
+  let onWire: ((socketBytes: number) => void) | null = null;
 
   const client = new Client(origin, {
     connect({ hostname, protocol, port }, callback) {
@@ -71,6 +81,8 @@ export function makeLane(origin: string, lookup: LookupFunction): Lane {
       socket.once("error", onError);
       socket.once(secure ? "secureConnect" : "connect", () => {
         socket.off("error", onError);
+        // Undici does not count what is no body and no header: a reason phrase or a chunk's extension may be without end.
+        socket.on("readable", () => onWire?.(socket.bytesRead));
         callback(null, socket);
       });
     },
@@ -84,7 +96,15 @@ export function makeLane(origin: string, lookup: LookupFunction): Lane {
   return {
     async exchange(request, limits, signal) {
       opened = false;
-      const exchange = await run(client, request, limits, signal);
+      const heldBytes = connection?.socket.bytesRead ?? 0;
+      const maxWireBytes = wireShare * limits.maxBodyBytes;
+      const exchange = await run(client, request, limits, signal, (tooMuch) => {
+        onWire = (socketBytes) => {
+          const beforeBytes = opened ? 0 : heldBytes;
+          if (socketBytes - beforeBytes > maxWireBytes) tooMuch();
+        };
+      });
+      onWire = null;
       if (opened) exchange.connection = connection;
       exchange.roundTripMs = (connection?.connectUs ?? 0) / 1000;
       return exchange;
@@ -102,6 +122,7 @@ function run(
   request: Request,
   { timeoutMs, maxBodyBytes }: ExchangeLimits,
   signal: AbortSignal,
+  watchWire: (tooMuch: () => void) => void,
 ): Promise<Exchange> {
   const exchange: Exchange = {
     connection: null,
@@ -113,14 +134,16 @@ function run(
     failure: null,
     status: null,
     headers: {},
-    body: [],
+    body: makeBody(),
   };
   let bytes = 0;
+  let interim = 0;
   let settled = false;
 
   return new Promise((resolve) => {
     const deadline = setTimeout(onDeadline, timeoutMs);
     signal.addEventListener("abort", onDeadline, { once: true });
+    watchWire(onOversize);
 
     function settle() {
       settled = true;
@@ -140,20 +163,32 @@ function run(
       fail({ kind: "deadline" });
     }
 
+    // The lane is closed on every failure, and the connection with it.
+    function onOversize() {
+      fail({ kind: "oversize" });
+    }
+
     client.dispatch(request, {
       onRequestStart() {
         exchange.sentMs = performance.now();
       },
-      onResponseStart(_controller, status, headers) {
+      onResponseStarted() {
         exchange.firstByteMs ??= performance.now();
+      },
+      onResponseStart(_controller, status, headers) {
+        if (status < 200) {
+          interim += 1;
+          if (interim > maxInterim) onOversize();
+          return;
+        }
         exchange.status = status;
         exchange.headers = headers;
       },
       onResponseData(_controller, chunk) {
+        if (settled) return;
         bytes += chunk.length;
-        // The lane is closed on every failure, and the connection with it.
-        if (bytes > maxBodyBytes) fail({ kind: "oversize" });
-        else exchange.body.push(chunk);
+        if (bytes > maxBodyBytes) onOversize();
+        else exchange.body.add(chunk);
       },
       onResponseEnd() {
         // Ending a connection by ourselves ends a body that has no length, too.

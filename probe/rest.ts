@@ -6,9 +6,11 @@ import {
   maxBodyBytes,
   type AnswerCheck,
 } from "./checks.js";
+import type { ClockWatch } from "./clock-error.js";
 import {
   makeLane,
   type Exchange,
+  type ExchangeLimits,
   type Lane,
   type Request,
 } from "./exchange.js";
@@ -25,13 +27,21 @@ import type { Resolver } from "./resolver.js";
 export interface RestOptions {
   userAgent: string;
   resolver: Resolver;
+  /** Is told what the answers' dates say of this machine's clock. */
+  clock?: Pick<ClockWatch, "answered">;
 }
 
 export interface Rest {
   /** Prepares the measurement of one endpoint: one attempt, no redirects, never a rejection. */
-  endpoint(endpoint: RestEndpoint): (signal: AbortSignal) => Promise<Outcome>;
+  endpoint(endpoint: RestEndpoint): Measure;
   close(): Promise<void>;
 }
+
+/** @param fresh whether to open a connection for it although one from earlier is there */
+export type Measure = (
+  signal: AbortSignal,
+  fresh?: boolean,
+) => Promise<Outcome>;
 
 /** What one endpoint needs, prepared once. */
 interface Plan {
@@ -39,24 +49,42 @@ interface Plan {
   origin: string;
   host: string;
   request: Request;
+  limits: ExchangeLimits;
   check: AnswerCheck;
 }
 
 /** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
-export function makeRest({ userAgent, resolver }: RestOptions): Rest {
+export function makeRest({ userAgent, resolver, clock }: RestOptions): Rest {
   const lanes = new Set<Lane>();
-  const idle = new Map<string, Lane[]>();
+  const idleLanes = new Map<string, Lane[]>();
   const pauses = makePauses();
 
-  async function measure(plan: Plan, signal: AbortSignal): Promise<Exchange> {
-    const { endpoint, origin } = plan;
-    const lane = idle.get(origin)?.pop() ?? openLane(origin);
-    const limits = { timeoutMs: endpoint.timeoutMs, maxBodyBytes };
-    const exchange = await lane.exchange(plan.request, limits, signal);
-    if (hasReached(exchange)) resolver.reached(plan.host);
+  async function measure(
+    plan: Plan,
+    signal: AbortSignal,
+    fresh: boolean,
+  ): Promise<Exchange> {
+    const { origin, host } = plan;
+    const idle = idleOf(origin);
+    const lane = (fresh ? undefined : idle.pop()) ?? openLane(origin);
+    const exchange = await lane.exchange(plan.request, plan.limits, signal);
+    if (hasReached(exchange)) resolver.reached(host);
+    if (clock) compareClock(clock, origin, exchange);
     if (exchange.failure) await dropLane(lane);
-    else idle.set(origin, [...(idle.get(origin) ?? []), lane]);
+    else {
+      idle.push(lane);
+      // It takes the place of the oldest, and follows the name to where it points by now.
+      if (fresh && idle.length > 1) await dropLane(idle.shift()!);
+    }
     return exchange;
+  }
+
+  function idleOf(origin: string): Lane[] {
+    const known = idleLanes.get(origin);
+    if (known) return known;
+    const none: Lane[] = [];
+    idleLanes.set(origin, none);
+    return none;
   }
 
   function openLane(origin: string): Lane {
@@ -68,6 +96,11 @@ export function makeRest({ userAgent, resolver }: RestOptions): Rest {
   async function dropLane(lane: Lane) {
     lanes.delete(lane);
     await lane.close();
+  }
+
+  /** From now on each slot asks as a newcomer does, until one is let in. */
+  async function dropIdle(origin: string) {
+    await Promise.all(idleOf(origin).splice(0).map(dropLane));
   }
 
   async function outcomeOf(exchange: Exchange, plan: Plan): Promise<Outcome> {
@@ -86,11 +119,12 @@ export function makeRest({ userAgent, resolver }: RestOptions): Rest {
       const plan = planOf(endpoint, userAgent);
       const { origin } = plan;
 
-      return async (signal) => {
+      return async (signal, fresh = false) => {
         if (pauses.isPaused(origin)) return { unmeasured: "limited" };
-        const exchange = await measure(plan, signal);
+        const exchange = await measure(plan, signal, fresh);
         const outcome = await outcomeOf(exchange, plan);
         if (isUnmeasured(outcome)) return outcome;
+        if (isClosedToNewcomers(exchange)) await dropIdle(origin);
         if (outcome.fault === "limited")
           pauses.limited(origin, askedPauseMs(exchange));
         if (outcome.good) pauses.served(origin);
@@ -123,12 +157,38 @@ function planOf(endpoint: RestEndpoint, userAgent: string): Plan {
       headers,
       body,
     },
+    limits: { timeoutMs: endpoint.timeoutMs, maxBodyBytes },
     check: compileAnswerCheck(endpoint),
   };
 }
 
 function hasReached({ connection, firstByteMs }: Exchange): boolean {
   return firstByteMs !== null || typeof connection?.connectUs === "number";
+}
+
+/** Its name, its door or its certificate failed it: a connection from earlier would hide that. */
+function isClosedToNewcomers({ connection, failure }: Exchange): boolean {
+  return (
+    failure !== null && connection !== null && connection.phase !== "exchange"
+  );
+}
+
+/** Both instants by the wall clock as it stands now. */
+function compareClock(
+  clock: Pick<ClockWatch, "answered">,
+  origin: string,
+  { sentMs, firstByteMs, headers }: Exchange,
+): void {
+  if (sentMs === null || firstByteMs === null) return;
+  const { date, age } = headers;
+  const partMs = Date.now() - performance.now();
+  clock.answered(
+    origin,
+    date?.toString(),
+    age?.toString(),
+    partMs + sentMs,
+    partMs + firstByteMs,
+  );
 }
 
 function causeOfStatus(
@@ -177,10 +237,7 @@ function judged(
   { body, headers }: Exchange,
   check: AnswerCheck,
 ): Measurement {
-  const { good, head } = check(
-    Buffer.concat(body),
-    headers["content-encoding"],
-  );
+  const { good, head } = check(body.bytes(), headers["content-encoding"]);
   return { ...timed, good, fault: good ? null : "body", head };
 }
 
@@ -192,6 +249,8 @@ function timesOf(exchange: Exchange): Partial<Measurement> {
     tlsUs: connection?.tlsUs ?? null,
     firstByteUs: microsecondsBetween(sentMs, firstByteMs),
     latencyUs: microsecondsBetween(sentMs, endedMs),
+    fresh: connection !== null,
+    certificateExpiresAt: connection?.certificateExpiresAt ?? null,
     httpStatus: status,
   };
 }
