@@ -78,6 +78,10 @@ export const commands: Record<string, Entry> = {
     summary: "measure the venues from one region",
     load: () => import("./commands/probe.js"),
   },
+  doctor: {
+    summary: "look at everything that an operator would",
+    load: () => import("./commands/doctor.js"),
+  },
   incident: {
     summary: "retract an incident that was none",
     load: () => import("./commands/incident.js"),

@@ -1,0 +1,125 @@
+import type { Given, Options } from "../command-line.js";
+import { runToEnd } from "../lifecycle.js";
+import { type Log, makeLog } from "../log.js";
+import { version } from "../package.js";
+import { loadRegistry, type Registry } from "../registry.js";
+import { readSettings, type Settings } from "../settings.js";
+import { UserError } from "../user-error.js";
+import { databaseFound } from "./doctor/database.js";
+import { type Finding, failure, ok } from "./doctor/finding.js";
+import {
+  dataDirFound,
+  filesFound,
+  nodeFound,
+  portsFound,
+} from "./doctor/machine.js";
+import { resolverFound, venuesReached } from "./doctor/venues.js";
+import { print } from "./print.js";
+
+export const help = `Looks at what an operator would: settings and registry, open files, data directory and spool, ports, the database with its
+schema and rights and the probes that report to it, the resolver, and every venue: each endpoint is measured once, and each
+socket opened, by the code of the probe; this machine's clock is compared with the answers' dates. It says what it found
+and what to do, within half a minute, and writes nothing. With the settings of the program that it is asked for, on its
+machine. Ends with 2 when something failed; warnings are none.`;
+
+export const options = {
+  json: { type: "boolean", help: "print JSON" },
+} satisfies Options;
+
+export async function run({ values }: Given): Promise<void> {
+  const log = makeLog("doctor", "error");
+  await runToEnd(log, async () => {
+    const findings = await examine(log);
+    const failed = findings.filter(({ grade }) => grade === "failure");
+    print(
+      values["json"],
+      { ok: failed.length === 0, findings },
+      findings.map(textOf).join(""),
+    );
+    if (failed.length > 0)
+      throw new UserError(
+        `doctor: ${failed.length} of ${findings.length} checks failed: ${failed.map(({ check }) => check).join(", ")}`,
+      );
+  });
+}
+
+async function examine(log: Log): Promise<Finding[]> {
+  const settings = valueOrFinding("settings", readSettings);
+  if (!("value" in settings)) return [nodeFound(), settings.finding];
+  const registry = await loaded(settings.value);
+  const [dataDir, database, venues] = await Promise.all([
+    dataDirFound(settings.value),
+    databaseFound(settings.value, registry.value, log),
+    registry.value && reach(registry.value, settings.value),
+  ]);
+  // not before: it would be asked for a database while it tries whether the port is free
+  const ports = await portsFound(settings.value);
+  return [
+    nodeFound(),
+    ok("settings", "they can be read"),
+    registry.finding,
+    ...(registry.value ? [filesFound(registry.value)] : []),
+    ...dataDir,
+    ports,
+    ...database,
+    ...(venues ?? []),
+  ];
+}
+
+async function reach(
+  registry: Registry,
+  { region, siteUrl }: Settings,
+): Promise<Finding[]> {
+  const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region ?? "none"})`;
+  const [resolver, { findings, clock }] = await Promise.all([
+    resolverFound(registry),
+    venuesReached(registry, userAgent),
+  ]);
+  return [resolver, clock, ...findings];
+}
+
+function valueOrFinding<Value>(
+  check: string,
+  read: () => Value,
+): { value: Value } | { finding: Finding } {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { finding: wrong(check, error) };
+  }
+}
+
+async function loaded({
+  registry: path,
+  region,
+}: Settings): Promise<{ value: Registry | null; finding: Finding }> {
+  try {
+    const registry = await loadRegistry(path);
+    const ids = registry.regions.map(({ id }) => id);
+    const found = `${registry.venues.length} venues and ${ids.length} regions in ${path}`;
+    const finding =
+      region === null || ids.includes(region)
+        ? ok("registry", found)
+        : failure(
+            "registry",
+            `${found}, but not REGION=${region}`,
+            `set REGION to one of ${ids.join(", ")}`,
+          );
+    return { value: registry, finding };
+  } catch (error) {
+    return { value: null, finding: wrong("registry", error) };
+  }
+}
+
+/** @throws what is a bug of ours */
+function wrong(check: string, error: unknown): Finding {
+  if (!(error instanceof UserError)) throw error;
+  return failure(check, error.message, "correct what it names");
+}
+
+const marks = { ok: "ok", warning: "WARNING", failure: "FAILURE" };
+
+function textOf({ check, grade, found, advice }: Finding): string {
+  const line = `${marks[grade].padEnd(8)}${check.padEnd(24)} ${found}\n`;
+  return advice === null ? line : `${line}${" ".repeat(33)}→ ${advice}\n`;
+}
