@@ -2,10 +2,10 @@ import type { Log } from "../server/log.js";
 import type { Registry, Venue } from "../server/registry.js";
 import { makeClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
-import { makeFreshShare } from "./fresh-share.js";
 import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
 import { makeResolver, type Resolver } from "./resolver.js";
-import { makeRest, type Rest } from "./rest.js";
+import { makeRest } from "./rest.js";
+import { restTasks } from "./rest-tasks.js";
 import { startSchedule, type Task } from "./schedule.js";
 import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
 import { startStreams, type Streams } from "./stream.js";
@@ -104,25 +104,6 @@ function openStreams(
     return venue.socket
       ? startStreams({ ...shared, venue, socket: venue.socket, openAfterMs })
       : [];
-  });
-}
-
-function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
-  return venue.rest.map((endpoint, place) => {
-    const measure = rest.endpoint(endpoint);
-    const isFresh = makeFreshShare(endpoint, place);
-    return {
-      venue: venue.id,
-      component: `rest:${endpoint.name}`,
-      cadenceMs: endpoint.cadenceMs,
-      async measure(slotAt, signal) {
-        const begunMs = performance.now();
-        const outcome = await measure(signal, isFresh(slotAt));
-        return watch.stoodStillSince(begunMs)
-          ? { unmeasured: "starved" }
-          : outcome;
-      },
-    };
   });
 }
 
