@@ -9,6 +9,7 @@ import { makePauses } from "../probe/pauses.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeRest } from "../probe/rest.js";
 import type { RestEndpoint } from "../server/registry.js";
+import { saying, serveTcp } from "./tcp-server.js";
 
 const userAgent = "venuewatch/0.1.0 (+http://localhost; region=eu)";
 const mebibyte = 1024 * 1024;
@@ -59,30 +60,6 @@ async function serve(
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?y=1`;
 }
-
-/** A bare TCP server, for what no HTTP server would do. */
-async function serveTcp(
-  t: Test,
-  talk: (socket: net.Socket) => void,
-): Promise<number> {
-  const sockets = new Set<net.Socket>();
-  const server = net.createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    talk(socket);
-  });
-  server.listen(0, "127.0.0.1");
-  await new Promise((listening) => server.once("listening", listening));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-/** Answers every request with these bytes. */
-const saying = (answer: string) => (socket: net.Socket) =>
-  socket.on("data", () => socket.write(answer));
 
 void t.test(
   "a good answer, on a fresh and then on a kept connection",
