@@ -6,6 +6,10 @@ import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
 import { makeResolver, type Resolver } from "./resolver.js";
 import { makeRest } from "./rest.js";
 import { restTasks } from "./rest-tasks.js";
+import {
+  makeSeenCertificates,
+  type SeenCertificate,
+} from "./seen-certificates.js";
 import { startSchedule, type Task } from "./schedule.js";
 import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
 import { startStreams, type Streams } from "./stream.js";
@@ -26,6 +30,7 @@ export interface ProbeOptions {
 
 export interface ProbeStatus extends TallyStatus, ShipStatus {
   socketsOpen: number;
+  certificates: readonly SeenCertificate[];
 }
 
 export interface Probe {
@@ -45,6 +50,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
   const tally = startTally(log);
   const ship = startShip({ record, log });
   const watch = startLoopWatch();
+  const certificates = makeSeenCertificates();
   const clockWatch = makeClockWatch();
   const rest = makeRest({ userAgent, resolver, clock: clockWatch });
   const streams = openStreams(registry, { userAgent, resolver, log });
@@ -58,6 +64,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
     log,
     onSample(sample) {
       tally.taken(sample.slotAt);
+      certificates.see(sample);
       ship.add(sample);
     },
     onUnmeasured: tally.unmeasured,
@@ -81,6 +88,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
         (sum, { socketsOpen }) => sum + socketsOpen(),
         0,
       ),
+      certificates: certificates.all(),
     }),
     close,
   });

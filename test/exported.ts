@@ -59,6 +59,9 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
     unmeasured,
     newestSlotAt: new Date(),
     socketsOpen: 1,
+    certificates: [
+      { venue: "a", component: "rest:book", expiresAt: new Date() },
+    ],
   }));
   meter.slotBegun(3);
   const stored = { stored: 1, duplicates: 0, refused: 0 };

@@ -110,7 +110,7 @@ async function openVenue(t: Test, endpoints: number) {
   return {
     seen,
     /** One slot of every endpoint, one after the other. */
-    async measured(k: number) {
+    measured: async (k: number) => {
       const outcomes: Outcome[] = [];
       for (const task of tasks)
         outcomes.push(

