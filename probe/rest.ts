@@ -74,6 +74,7 @@ export function makeRest({
   ): Promise<Exchange> {
     const { origin, host } = plan;
     const idle = idleOf(origin);
+    const replaces = fresh && idle.length > 0;
     const lane = (fresh ? undefined : idle.pop()) ?? openLane(origin);
     const exchange = await lane.exchange(plan.request, plan.limits, signal);
     if (hasReached(exchange)) resolver.reached(host);
@@ -82,7 +83,7 @@ export function makeRest({
     else {
       idle.push(lane);
       // It takes the place of the oldest, and follows the name to where it points by now.
-      if (fresh && idle.length > 1) await dropLane(idle.shift()!);
+      if (replaces && idle.length > 1) await dropLane(idle.shift()!);
     }
     return exchange;
   }

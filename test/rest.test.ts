@@ -5,11 +5,13 @@ import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { isUnmeasured, type Measurement } from "../probe/measurement.js";
+import { makeClockWatch } from "../probe/clock-error.js";
 import { makePauses } from "../probe/pauses.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeRest } from "../probe/rest.js";
 import type { RestEndpoint } from "../server/registry.js";
 import { saying, serveTcp } from "./tcp-server.js";
+import { until } from "./until.js";
 
 const userAgent = "venuewatch/0.1.0 (+http://localhost; region=eu)";
 const mebibyte = 1024 * 1024;
@@ -463,3 +465,25 @@ void t.test("a name that resolves has its time booked as dns", async (t) => {
   t.ok(sample.good);
   t.type(sample.dnsUs, "number");
 });
+
+void t.test(
+  "the dates of three hosts' answers tell how right this machine's clock is",
+  async (t) => {
+    const url = await serve(t, (_request, response) =>
+      response.end(`{"price":1}`),
+    );
+    const hosts = ["a.test", "b.test", "c.test"];
+    const resolver = makeResolver(hosts, knowing(...hosts));
+    const clock = makeClockWatch();
+    const rest = makeRest({ userAgent, resolver, clock });
+    t.teardown(() => rest.close());
+    t.equal(clock.read(), null);
+    for (const host of hosts) {
+      const endpoint = endpointAt(url.replace("127.0.0.1", host));
+      await rest.endpoint(endpoint)(new AbortController().signal);
+    }
+    await until(() => clock.read() !== null, 5000, 50);
+    const { errorMs, withinMs } = clock.read()!;
+    t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
+  },
+);
