@@ -487,3 +487,30 @@ void t.test(
     t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
   },
 );
+
+void t.test(
+  "a name whose servers are silent holds one look-up, however many ask",
+  async (t) => {
+    let lookups = 0;
+    let answer: (() => void) | undefined;
+    const slow: LookupFunction = (_host, _options, callback) => {
+      lookups += 1;
+      answer = () => callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    };
+    const url = await serve(t, (_request, response) =>
+      response.end(`{"price":1}`),
+    );
+    const measure = measuring(
+      t,
+      endpointAt(url.replace("127.0.0.1", "slow.test"), { timeoutMs: 20_000 }),
+      slow,
+    );
+    const asked = Array.from({ length: 8 }, measure);
+    await until(() => answer !== undefined, 5000, 5);
+    t.equal(lookups, 1);
+    answer!();
+    for (const outcome of await Promise.all(asked))
+      t.match(outcome, { good: true, fresh: true });
+    t.equal(lookups, 1, "all got its answer");
+  },
+);
