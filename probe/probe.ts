@@ -1,6 +1,6 @@
 import type { Log } from "../server/log.js";
 import type { Registry, Venue } from "../server/registry.js";
-import { makeClockWatch } from "./clock-error.js";
+import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
 import { makeFreshShare } from "./fresh-share.js";
 import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
@@ -47,7 +47,12 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
   const watch = startLoopWatch();
   const clockWatch = makeClockWatch();
   const rest = makeRest({ userAgent, resolver, clock: clockWatch });
-  const streams = openStreams(registry, { userAgent, resolver, log });
+  const streams = openStreams(registry, {
+    userAgent,
+    resolver,
+    log,
+    clock: clockWatch,
+  });
   const schedule = startSchedule({
     region,
     tasks: [
@@ -97,7 +102,12 @@ function hostsOf({ rest, socket }: Venue): string[] {
 
 function openStreams(
   { venues }: Registry,
-  shared: { userAgent: string; resolver: Resolver; log: Log },
+  shared: {
+    userAgent: string;
+    resolver: Resolver;
+    log: Log;
+    clock: ClockWatch;
+  },
 ): Streams[] {
   return venues.flatMap((venue, place) => {
     const openAfterMs = place * betweenVenuesMs;
