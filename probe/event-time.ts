@@ -1,5 +1,5 @@
 import type { Stream } from "../server/registry.js";
-import { kinds, type Scanner } from "./frame-scan.js";
+import type { Scanner } from "./frame-scan.js";
 
 type Unit = NonNullable<Stream["eventTime"]>["unit"];
 
@@ -12,20 +12,8 @@ export function timeMsOf(
   unit: Unit,
 ): number | null {
   const timeMs =
-    unit === "iso" ? isoMs(scanner, path) : inUnit(scanner, path, unit);
+    unit === "iso"
+      ? scanner.isoMs(path)
+      : scanner.number(path) * milliseconds[unit];
   return Number.isFinite(timeMs) ? timeMs : null;
-}
-
-function inUnit(
-  scanner: Scanner,
-  path: number,
-  unit: Exclude<Unit, "iso">,
-): number {
-  return scanner.number(path) * milliseconds[unit];
-}
-
-function isoMs(scanner: Scanner, path: number): number {
-  const kind = scanner.kind(path);
-  if (kind !== kinds.string && kind !== kinds.number) return NaN;
-  return Date.parse(String(scanner.value(path)));
 }

@@ -7,6 +7,7 @@
  */
 import { maxFramePaths } from "../server/frame-paths.js";
 import { pathSteps } from "../server/json-path.js";
+import { isoMsOf } from "./iso-time.js";
 
 /** What stands at a path. `absent`: nothing was found there (yet). */
 export const kinds = {
@@ -40,6 +41,8 @@ export interface Scanner {
   value(path: number): string | number | undefined;
   /** A number, or a text as `Number()` reads it; NaN for what is neither. */
   number(path: number): number;
+  /** An ISO 8601 text as `Date.parse` reads it, milliseconds since 1970; NaN for what is none. */
+  isoMs(path: number): number;
 }
 
 export interface EncodedText {
@@ -77,6 +80,7 @@ export function compileScan(paths: readonly string[]): Scanner {
   const kindOf = new Uint8Array(paths.length);
   const from = new Int32Array(paths.length);
   const to = new Int32Array(paths.length);
+  const escaped = new Uint8Array(paths.length);
   let bytes: Buffer = Buffer.alloc(0);
   let end = 0;
   let wanted = 0;
@@ -105,8 +109,11 @@ export function compileScan(paths: readonly string[]): Scanner {
   function scanValue(node: Node, at: number): number {
     const first = bytes[at];
     if (first === quote) {
-      const after = textEnd(bytes, at + 1, end);
-      if (after === stopped) return fail();
+      const plainTo = plainEnd(bytes, at + 1, end);
+      const isEscaped = bytes[plainTo] === backslash;
+      const after = isEscaped ? textEnd(bytes, plainTo, end) : plainTo + 1;
+      if (after === stopped || after > end) return fail();
+      if (node.path >= 0) escaped[node.path] = isEscaped ? 1 : 0;
       return note(node, kinds.string, at + 1, after - 1) ? after : stopped;
     }
     if (first === openObject || first === openArray) {
@@ -128,9 +135,16 @@ export function compileScan(paths: readonly string[]): Scanner {
     for (;;) {
       if (bytes[at] !== quote) return fail();
       const keyFrom = at + 1;
-      const keyEnd = textEnd(bytes, keyFrom, end);
-      if (keyEnd === stopped) return fail();
-      const node = memberOf(members, keyFrom, keyEnd - 1);
+      let keyEnd = plainEnd(bytes, keyFrom, end) + 1;
+      let node: Node | null;
+      if (bytes[keyEnd - 1] === backslash) {
+        keyEnd = textEnd(bytes, keyEnd - 1, end);
+        if (keyEnd === stopped) return fail();
+        node = escapedMemberOf(members, keyFrom, keyEnd - 1);
+      } else {
+        if (keyEnd > end) return fail();
+        node = memberOf(members, keyFrom, keyEnd - 1);
+      }
       at = bytes[keyEnd] === colon ? keyEnd : afterBlanks(bytes, keyEnd, end);
       if (bytes[at] !== colon) return fail();
       at = afterBlanks(bytes, at + 1, end);
@@ -165,16 +179,31 @@ export function compileScan(paths: readonly string[]): Scanner {
     }
   }
 
-  /** The wanted member of this name. */
+  /** The wanted member of this name, which holds no escapes. */
   function memberOf(
     members: Node["members"],
     keyFrom: number,
     keyTo: number,
   ): Node | null {
-    for (const { key, node } of members)
-      if ((node.mask & wanted) !== 0 && isSame(bytes, keyFrom, keyTo, key))
+    for (let i = 0; i < members.length; i += 1) {
+      const { key, node } = members[i]!;
+      if (
+        (node.mask & wanted) !== 0 &&
+        isSame(bytes, keyFrom, keyTo, key.bytes)
+      )
         return node;
+    }
     return null;
+  }
+
+  function escapedMemberOf(
+    members: Node["members"],
+    keyFrom: number,
+    keyTo: number,
+  ): Node | null {
+    const text = unescaped(bytes, keyFrom, keyTo);
+    const member = members.find(({ key }) => key.text === text);
+    return member && (member.node.mask & wanted) !== 0 ? member.node : null;
   }
 
   /** Returns whether anything is still wanted. */
@@ -212,7 +241,9 @@ export function compileScan(paths: readonly string[]): Scanner {
 
   function value(path: number): string | number | undefined {
     if (kindOf[path] === kinds.string)
-      return decoded(bytes, from[path]!, to[path]!);
+      return escaped[path] === 1
+        ? unescaped(bytes, from[path]!, to[path]!)
+        : bytes.toString("utf8", from[path], to[path]);
     return kindOf[path] === kinds.number
       ? Number(bytes.toString("latin1", from[path], to[path]))
       : undefined;
@@ -221,9 +252,12 @@ export function compileScan(paths: readonly string[]): Scanner {
   return {
     scan,
     kind: (path) => kindOf[path] as Kind,
-    isText: (path, text) =>
-      kindOf[path] === kinds.string &&
-      isSame(bytes, from[path]!, to[path]!, text),
+    isText(path, text) {
+      if (kindOf[path] !== kinds.string) return false;
+      return escaped[path] === 1
+        ? value(path) === text.text
+        : isSame(bytes, from[path]!, to[path]!, text.bytes);
+    },
     value,
     number(path) {
       const kind = kindOf[path];
@@ -231,6 +265,10 @@ export function compileScan(paths: readonly string[]): Scanner {
       const whole = wholeNumber(bytes, from[path]!, to[path]!);
       return whole >= 0 ? whole : Number(value(path));
     },
+    isoMs: (path) =>
+      kindOf[path] === kinds.string
+        ? isoMsOf(bytes, from[path]!, to[path]!)
+        : NaN,
   };
 }
 
@@ -270,11 +308,9 @@ const closeObject = 0x7d;
 const openArray = 0x5b;
 const closeArray = 0x5d;
 
-/** What ends a number or a word: a blank, a comma, a closing bracket; and what stops the skipping of containers. */
+/** What ends a number or a word: a blank, a comma, a closing bracket. */
 const endsWord = new Uint8Array(256);
 for (const char of " \t\n\r,]}") endsWord[char.charCodeAt(0)] = 1;
-const bracketOrQuote = new Uint8Array(256);
-for (const char of `"[]{}`) bracketOrQuote[char.charCodeAt(0)] = 1;
 
 function afterBlanks(bytes: Buffer, from: number, end: number): number {
   let at = from;
@@ -302,6 +338,13 @@ function isClosed(first: number, last: number, length: number): boolean {
   return first !== quote || (last === quote && length > 1);
 }
 
+/** Where the text that began before `from` has its closing quote, or its first escape; `end`: nowhere. */
+function plainEnd(bytes: Buffer, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] !== quote && bytes[at] !== backslash) at += 1;
+  return at;
+}
+
 /** Where the text ends that began before `from`, behind its closing quote. */
 function textEnd(bytes: Buffer, from: number, end: number): number {
   for (let at = from; at < end; at += 1) {
@@ -319,16 +362,20 @@ function containerEnd(
   end: number,
   depth: number,
 ): number {
-  for (let at = from; at < end; at += 1) {
+  let at = from;
+  while (at < end) {
     const byte = bytes[at]!;
-    if (bracketOrQuote[byte] === 0) continue;
+    at += 1;
     if (byte === quote) {
-      at = textEnd(bytes, at + 1, end) - 1;
-      if (at < from) return stopped;
-    } else if (byte === openArray || byte === openObject) depth += 1;
-    else {
-      depth -= 1;
-      if (depth === 0) return at + 1;
+      while (at < end && bytes[at] !== quote)
+        at += bytes[at] === backslash ? 2 : 1;
+      at += 1;
+    } else if (byte >= openArray) {
+      if (byte === openArray || byte === openObject) depth += 1;
+      else if (byte === closeArray || byte === closeObject) {
+        depth -= 1;
+        if (depth === 0) return at;
+      }
     }
   }
   return stopped;
@@ -375,34 +422,20 @@ function wholeNumber(bytes: Buffer, from: number, to: number): number {
   return value;
 }
 
-/** Whether the inside of a JSON text is this one, escapes resolved. */
 function isSame(
   bytes: Buffer,
   from: number,
   to: number,
-  { text, bytes: other }: EncodedText,
+  other: Buffer,
 ): boolean {
   const length = to - from;
-  if (length === other.length) {
-    let at = 0;
-    while (at < length && bytes[from + at] === other[at]) at += 1;
-    // A backslash in what is looked for would stand twice.
-    if (at === length) return !text.includes("\\");
-  }
-  // Escapes make a text longer, never shorter.
-  if (length <= other.length) return false;
-  for (let at = from; at < to; at += 1)
-    if (bytes[at] === backslash) return decoded(bytes, from, to) === text;
-  return false;
+  if (length !== other.length) return false;
+  for (let at = 0; at < length; at += 1)
+    if (bytes[from + at] !== other[at]) return false;
+  return true;
 }
 
 /** The inside of a JSON text; undefined where its escapes are wrong. */
-function decoded(bytes: Buffer, from: number, to: number): string | undefined {
-  for (let at = from; at < to; at += 1)
-    if (bytes[at] === backslash) return unescaped(bytes, from, to);
-  return bytes.toString("utf8", from, to);
-}
-
 function unescaped(
   bytes: Buffer,
   from: number,
