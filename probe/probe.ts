@@ -117,7 +117,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
         openAfterMs,
         userAgent,
         resolver,
-        ...({ clock: clockWatch } as object),
+        clock: clockWatch,
         log,
       });
     const endTasks = schedule.begin(
