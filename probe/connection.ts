@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   secure: boolean;
   /** Name to address; the system's resolver when not given. */
   lookup?: LookupFunction;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
 }
 
 /**
@@ -76,8 +78,13 @@ export function openConnection(options: ConnectionOptions): Connection {
   return connection;
 }
 
+/** Not by `getPeerX509Certificate`: asked so early, it makes Node 20 judge the certificate as one without names. */
 function expiryOf(socket: TLSSocket): Date | null {
-  const expiresAt = new Date(socket.getPeerX509Certificate()?.validTo ?? NaN);
+  // Null where the connection has gone, and empty where there is none, both beside what the types say.
+  const certificate = socket.getPeerCertificate() as {
+    valid_to?: string;
+  } | null;
+  const expiresAt = new Date(certificate?.valid_to ?? NaN);
   return Number.isNaN(+expiresAt) ? null : expiresAt;
 }
 
@@ -86,6 +93,7 @@ function openTls(options: ConnectionOptions): Socket {
     ...netOptions(options),
     servername: isIP(options.host) ? "" : options.host,
     ALPNProtocols: ["http/1.1"],
+    ...(options.ca !== undefined && { ca: options.ca }),
   });
 }
 

@@ -1,7 +1,10 @@
-import type { LookupFunction } from "node:net";
 import { Client, type Dispatcher } from "undici";
 import { makeBody, type Body } from "./body.js";
-import { openConnection, type Connection } from "./connection.js";
+import {
+  openConnection,
+  type Connection,
+  type ConnectionOptions,
+} from "./connection.js";
 
 export type Request = Pick<
   Dispatcher.DispatchOptions,
@@ -61,7 +64,10 @@ const wireShare = 2;
 /** More interim answers (103 and kin) before the real one are a flood. */
 const maxInterim = 8;
 
-export function makeLane(origin: string, lookup: LookupFunction): Lane {
+export function makeLane(
+  origin: string,
+  way: Pick<ConnectionOptions, "lookup" | "ca">,
+): Lane {
   let connection: Connection | null = null;
   let opened = false;
   let onWire: ((socketBytes: number) => void) | null = null;
@@ -74,7 +80,7 @@ export function makeLane(origin: string, lookup: LookupFunction): Lane {
         host: hostname,
         port: Number(port) || (secure ? 443 : 80),
         secure,
-        lookup,
+        ...way,
       });
       const { socket } = connection;
       const onError = (error: Error) => callback(error, null);

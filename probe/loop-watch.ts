@@ -5,6 +5,12 @@ const shortestMs = 100;
 /** Standstills older than this are forgotten; no measurement takes longer. */
 const keepMs = 10 * 60_000;
 
+/**
+ * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long. What is slow is slow by half a
+ * second and more, and no stream stalls before ten; shorter standstills are many on a machine that does other things, too.
+ */
+export const bearableMs = { answer: 250, silence: 500 };
+
 export interface LoopWatch {
   /**
    * Whether this process stood still for longer than `forMs` at a stretch, or its clock was moved by more, at any time since

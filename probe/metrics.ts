@@ -95,6 +95,17 @@ export function makeProbeMetrics(
       this.set(status().socketsOpen);
     },
   });
+  new Gauge({
+    name: "venuewatch_probe_certificate_expiry_timestamp_seconds",
+    help: "Until when the certificate is valid that a component's server showed last, a refused one included.",
+    labelNames: ["venue", "component"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { venue, component, expiresAt } of status().certificates)
+        this.set({ venue, component }, +expiresAt / 1000);
+    },
+  });
 
   new Gauge({
     name: "venuewatch_probe_venues",

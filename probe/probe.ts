@@ -3,12 +3,16 @@ import type { Registry, Venue } from "../server/registry.js";
 import type { ClockError, Trouble } from "../server/watch.js";
 import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
-import { makeFreshShare } from "./fresh-share.js";
-import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
+import { bearableMs, startLoopWatch, type LoopWatch } from "./loop-watch.js";
 import type { Outcome } from "./measurement.js";
 import { makeResolver } from "./resolver.js";
-import { makeRest, type Rest } from "./rest.js";
+import { restTasks } from "./rest-tasks.js";
+import { makeRest } from "./rest.js";
 import { makeSchedule, type Task } from "./schedule.js";
+import {
+  makeSeenCertificates,
+  type SeenCertificate,
+} from "./seen-certificates.js";
 import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
 import { startStreams } from "./stream.js";
 import { startTally, type TallyStatus } from "./tally.js";
@@ -37,6 +41,7 @@ export interface ProbeStatus extends TallyStatus, ShipStatus {
   troubles: Trouble[];
   /** How far this clock is off; null while too few venues agree. */
   clock: ClockError | null;
+  certificates: readonly SeenCertificate[];
 }
 
 export interface Probe {
@@ -49,12 +54,6 @@ export interface Probe {
 
 /** Fifteen handshakes at one instant would disturb each other's measurement. */
 const betweenVenuesMs = 200;
-
-/**
- * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long. What is slow is slow by half a
- * second and more, and no stream stalls before ten; shorter standstills are many on a machine that does other things, too.
- */
-const bearableMs = { answer: 250, silence: 500 };
 
 /** One venue while it is being measured. */
 interface Watched {
@@ -76,6 +75,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
     log,
   });
   const watch = startLoopWatch();
+  const certificates = makeSeenCertificates();
   const rest = makeRest({ userAgent, resolver, clock: clockWatch });
   const schedule = makeSchedule({
     region,
@@ -83,6 +83,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
     log,
     onSample(sample) {
       tally.taken(sample.slotAt);
+      certificates.see(sample);
       ship.add(sample);
     },
     onUnmeasured(reason, slots, venue) {
@@ -116,7 +117,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
         openAfterMs,
         userAgent,
         resolver,
-        ...({ clock: clockWatch } as object),
+        clock: clockWatch,
         log,
       });
     const endTasks = schedule.begin(
@@ -151,6 +152,9 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
       watching: [...watched.keys()],
       troubles: troubles.read(),
       clock: clockWatch.read(),
+      certificates: certificates
+        .all()
+        .filter(({ venue }) => watched.has(venue)),
     }),
     watch: watchOnly,
     async close() {
@@ -171,25 +175,6 @@ function hostsOf({ rest, socket }: Venue): string[] {
     ...(socket?.streams.flatMap(({ url }) => url ?? []) ?? []),
   ];
   return urls.map((url) => new URL(url).hostname);
-}
-
-function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
-  return venue.rest.map((endpoint, place) => {
-    const measure = rest.endpoint(endpoint);
-    const isFresh = makeFreshShare(endpoint, place);
-    return {
-      venue: venue.id,
-      component: `rest:${endpoint.name}`,
-      cadenceMs: endpoint.cadenceMs,
-      async measure(slotAt, signal) {
-        const begunMs = performance.now();
-        const outcome = await measure(signal, isFresh(slotAt));
-        return watch.stoodStillSince(begunMs, bearableMs.answer)
-          ? { unmeasured: "starved" }
-          : outcome;
-      },
-    };
-  });
 }
 
 /** The slot of a stream lies before its scheduled instant, and so may a standstill of ours that made its silence. */

@@ -18,8 +18,9 @@ const freshMs = 10_000;
 /** @param hosts every host that the probe watches */
 export function makeResolver(
   hosts: Iterable<string>,
-  lookup: LookupFunction = systemLookup,
+  systemsLookup: LookupFunction = systemLookup,
 ): Resolver {
+  const lookup = oneAtATime(systemsLookup);
   const watched = [...new Set(hosts)].filter((host) => !isIP(host));
   const resolvedAtMs = new Map<string, number>();
 
@@ -56,6 +57,32 @@ export function makeResolver(
         () => false,
       );
     },
+  };
+}
+
+/**
+ * One look-up of a name at a time, whose answer all get that ask meanwhile. The
+ * system cannot be told to give one up, and has a thread for a few only (four,
+ * where `UV_THREADPOOL_SIZE` says nothing): a venue whose name servers are
+ * silent would hold all of them, and the look-ups of the others would wait
+ * behind.
+ */
+function oneAtATime(lookup: LookupFunction): LookupFunction {
+  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
+  return (host, options, callback) => {
+    const { all = false, family = 0, hints = 0 } = options;
+    const asked = `${host} ${all} ${family} ${hints}`;
+    const callbacks = waiting.get(asked);
+    if (callbacks) {
+      callbacks.push(callback);
+      return;
+    }
+    const first = [callback];
+    waiting.set(asked, first);
+    lookup(host, options, (...answer) => {
+      waiting.delete(asked);
+      for (const tell of first) tell(...answer);
+    });
   };
 }
 

@@ -29,6 +29,8 @@ export interface RestOptions {
   resolver: Resolver;
   /** Is told what the answers' dates say of this machine's clock. */
   clock?: Pick<ClockWatch, "answered">;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
 }
 
 export interface Rest {
@@ -54,7 +56,13 @@ interface Plan {
 }
 
 /** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
-export function makeRest({ userAgent, resolver, clock }: RestOptions): Rest {
+export function makeRest({
+  userAgent,
+  resolver,
+  clock,
+  ca,
+}: RestOptions): Rest {
+  const way = { lookup: resolver.lookup, ...(ca !== undefined && { ca }) };
   const lanes = new Set<Lane>();
   const idleLanes = new Map<string, Lane[]>();
   const pauses = makePauses();
@@ -66,6 +74,7 @@ export function makeRest({ userAgent, resolver, clock }: RestOptions): Rest {
   ): Promise<Exchange> {
     const { origin, host } = plan;
     const idle = idleOf(origin);
+    const replaces = fresh && idle.length > 0;
     const lane = (fresh ? undefined : idle.pop()) ?? openLane(origin);
     const exchange = await lane.exchange(plan.request, plan.limits, signal);
     if (hasReached(exchange)) resolver.reached(host);
@@ -74,7 +83,7 @@ export function makeRest({ userAgent, resolver, clock }: RestOptions): Rest {
     else {
       idle.push(lane);
       // It takes the place of the oldest, and follows the name to where it points by now.
-      if (fresh && idle.length > 1) await dropLane(idle.shift()!);
+      if (replaces && idle.length > 1) await dropLane(idle.shift()!);
     }
     return exchange;
   }
@@ -88,7 +97,7 @@ export function makeRest({ userAgent, resolver, clock }: RestOptions): Rest {
   }
 
   function openLane(origin: string): Lane {
-    const lane = makeLane(origin, resolver.lookup);
+    const lane = makeLane(origin, way);
     lanes.add(lane);
     return lane;
   }
@@ -206,15 +215,20 @@ function causeOfFailure(
 ): Cause {
   const { failure, connection } = exchange;
   const phase = connection?.phase ?? "exchange";
+  // A refusal counts as one however badly it is put.
+  const orStatus = (cause: Cause) =>
+    "fault" in cause && cause.fault === "body"
+      ? (causeOfStatus(exchange, endpoint) ?? cause)
+      : cause;
   switch (failure?.kind) {
     case "deadline":
       // Our own resolver may hang as well as fail, so this one is looked into like other DNS faults.
       return { fault: phase === "dns" ? "dns" : "timeout" };
     case "oversize":
-      return causeOfStatus(exchange, endpoint) ?? { fault: "body" };
+      return orStatus({ fault: "body" });
     case "error":
       if (isStale(exchange)) return { unmeasured: "stale" };
-      return causeOf(failure.error, phase, reach.othersReached(host));
+      return orStatus(causeOf(failure.error, phase, reach.othersReached(host)));
     default:
       throw new Error("causeOfFailure expects an exchange that failed");
   }

@@ -90,6 +90,9 @@ export async function startServices(
   return { core, web, probes: new Map(probes) };
 }
 
+/** Each name whose servers are silent holds one for up to half a minute: with Node's four, a few such venues would stop a probe from looking up any other. */
+const threads = "32";
+
 /** @param command with its options, if it needs any */
 export function program(
   command: string | string[],
@@ -100,7 +103,7 @@ export function program(
   return {
     name,
     args: ["--enable-source-maps", cli, ...[command].flat()],
-    env: environmentWith(changes),
+    env: { UV_THREADPOOL_SIZE: threads, ...environmentWith(changes) },
   };
 }
 

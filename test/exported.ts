@@ -65,6 +65,9 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
     troubles: [],
     clock: { errorMs: -12, withinMs: 35 },
     renewedAt: new Date(),
+    certificates: [
+      { venue: "a", component: "rest:book", expiresAt: new Date() },
+    ],
   }));
   meter.slotBegun(3);
   const stored = { stored: 1, duplicates: 0, refused: 0 };

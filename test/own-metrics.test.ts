@@ -272,6 +272,7 @@ void t.test("a probe that measured nothing yet tells since when", async (t) => {
     troubles: [],
     clock: null,
     renewedAt: null,
+    certificates: [],
   }));
   const name = "venuewatch_probe_newest_slot_timestamp_seconds";
   t.equal(total(await told(registry), name), 1_700_000_000);

@@ -5,10 +5,13 @@ import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { isUnmeasured, type Measurement } from "../probe/measurement.js";
+import { makeClockWatch } from "../probe/clock-error.js";
 import { makePauses } from "../probe/pauses.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeRest } from "../probe/rest.js";
 import type { RestEndpoint } from "../server/registry.js";
+import { saying, serveTcp } from "./tcp-server.js";
+import { until } from "./until.js";
 
 const userAgent = "venuewatch/0.1.0 (+http://localhost; region=eu)";
 const mebibyte = 1024 * 1024;
@@ -59,30 +62,6 @@ async function serve(
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?y=1`;
 }
-
-/** A bare TCP server, for what no HTTP server would do. */
-async function serveTcp(
-  t: Test,
-  talk: (socket: net.Socket) => void,
-): Promise<number> {
-  const sockets = new Set<net.Socket>();
-  const server = net.createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    talk(socket);
-  });
-  server.listen(0, "127.0.0.1");
-  await new Promise((listening) => server.once("listening", listening));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-/** Answers every request with these bytes. */
-const saying = (answer: string) => (socket: net.Socket) =>
-  socket.on("data", () => socket.write(answer));
 
 void t.test(
   "a good answer, on a fresh and then on a kept connection",
@@ -486,3 +465,52 @@ void t.test("a name that resolves has its time booked as dns", async (t) => {
   t.ok(sample.good);
   t.type(sample.dnsUs, "number");
 });
+
+void t.test(
+  "the dates of three hosts' answers tell how right this machine's clock is",
+  async (t) => {
+    const url = await serve(t, (_request, response) =>
+      response.end(`{"price":1}`),
+    );
+    const hosts = ["a.test", "b.test", "c.test"];
+    const resolver = makeResolver(hosts, knowing(...hosts));
+    const clock = makeClockWatch();
+    const rest = makeRest({ userAgent, resolver, clock });
+    t.teardown(() => rest.close());
+    t.equal(clock.read(), null);
+    for (const host of hosts) {
+      const endpoint = endpointAt(url.replace("127.0.0.1", host));
+      await rest.endpoint(endpoint)(new AbortController().signal);
+    }
+    await until(() => clock.read() !== null, 5000, 50);
+    const { errorMs, withinMs } = clock.read()!;
+    t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
+  },
+);
+
+void t.test(
+  "a name whose servers are silent holds one look-up, however many ask",
+  async (t) => {
+    let lookups = 0;
+    let answer: (() => void) | undefined;
+    const slow: LookupFunction = (_host, _options, callback) => {
+      lookups += 1;
+      answer = () => callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    };
+    const url = await serve(t, (_request, response) =>
+      response.end(`{"price":1}`),
+    );
+    const measure = measuring(
+      t,
+      endpointAt(url.replace("127.0.0.1", "slow.test"), { timeoutMs: 20_000 }),
+      slow,
+    );
+    const asked = Array.from({ length: 8 }, measure);
+    await until(() => answer !== undefined, 5000, 5);
+    t.equal(lookups, 1);
+    answer!();
+    for (const outcome of await Promise.all(asked))
+      t.match(outcome, { good: true, fresh: true });
+    t.equal(lookups, 1, "all got its answer");
+  },
+);

@@ -53,6 +53,8 @@ export const rules = {
   "empty-list": { places: ["official"], takes: [] },
   /** No data, while the socket, its pings and its acknowledgements live. */
   silent: { places: ["stream"], takes: [] },
+  /** Every other frame is left out, and its number with it where frames are numbered. */
+  "lost-frames": { places: ["stream"], takes: [] },
   /** Open sockets are closed, new ones right after opening, with `closeCode` (default 1012). */
   "socket-closed": { places: ["connection"], takes: ["closeCode"] },
   /** Upgrades are answered with `status` (default 503); open sockets live on. */

@@ -1,0 +1,254 @@
+/** One process of the benchmark of REST measurements: the server, the bare loop, or the probe. It does one job, and tells what came of it. */
+import { createServer, type AddressInfo } from "node:net";
+import { Client } from "undici";
+import { makeClockWatch } from "../probe/clock-error.js";
+import { systemClock } from "../probe/clock.js";
+import { freshEvery } from "../probe/fresh-share.js";
+import { startLoopWatch } from "../probe/loop-watch.js";
+import { makeResolver } from "../probe/resolver.js";
+import { restTasks } from "../probe/rest-tasks.js";
+import { makeRest } from "../probe/rest.js";
+import { makeSchedule, type Task } from "../probe/schedule.js";
+import { makeLog } from "../server/log.js";
+import type { RestEndpoint, Venue } from "../server/registry.js";
+import type { Sample } from "../server/sample.js";
+
+export type Job =
+  | { does: "serve" }
+  | { does: "bare" | "probe"; port: number; requests: number }
+  | { does: "slots"; port: number; perSecond: number; forMs: number };
+
+export interface Report {
+  serve: { port: number };
+  /** Of one request. */
+  bare: { cpuUs: number };
+  probe: { cpuUs: number };
+  slots: {
+    perSecond: number;
+    lateP99Ms: number;
+    cpuMsPerSecond: number;
+    biasMs: number;
+    freshBiasMs: number;
+  };
+}
+
+const userAgent = "venuewatch/bench (+http://localhost; region=bench)";
+const region = "bench";
+const at = Math.floor;
+
+/** At a time, as many as a region has of a large fleet. */
+const concurrent = 10;
+const venuesEndpoints = 4;
+
+process.once("message", (job: Job) => {
+  void done(job).then((report) => process.send!(report));
+});
+process.once("disconnect", () => process.exit());
+
+function done(job: Job): Promise<Report[keyof Report]> {
+  switch (job.does) {
+    case "serve":
+      return serve();
+    case "bare":
+      return bareLoop(job.port, job.requests);
+    case "probe":
+      return probeLoop(job.port, job.requests);
+    case "slots":
+      return slots(job);
+  }
+}
+
+/** Answers `/<anything>/<delay>` after so many milliseconds, and says how long it took by its own clock, in microseconds. */
+async function serve(): Promise<Report["serve"]> {
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (head) => {
+      const cameMs = performance.now();
+      const [, delay] = /^[A-Z]+ \/[^/ ]*\/(\d+)/.exec(
+        head.toString("latin1"),
+      )!;
+      const answer = () => {
+        const date = new Date().toUTCString();
+        const tookUs = Math.round((performance.now() - cameMs) * 1000);
+        const body = JSON.stringify({
+          symbol: "BTCUSD",
+          price: "64123.50",
+          volume: "1234.5678",
+          tookUs,
+        });
+        socket.write(
+          `HTTP/1.1 200 OK\r\nDate: ${date}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: keep-alive\r\n\r\n${body}`,
+        );
+      };
+      if (delay === "0") answer();
+      else setTimeout(answer, Number(delay));
+    });
+  });
+  server.listen(0, "0.0.0.0");
+  await new Promise((listening) => server.once("listening", listening));
+  return { port: (server.address() as AddressInfo).port };
+}
+
+/** The least that undici does for an answer's bytes; it opens as many connections as a probe does. */
+function bareLoop(port: number, requests: number): Promise<Report["bare"]> {
+  const origin = `http://127.0.0.1:${port}`;
+  const headers = {
+    "user-agent": userAgent,
+    accept: "application/json",
+    "accept-encoding": "identity",
+  };
+  function ask(place: number) {
+    let client = new Client(origin);
+    const path = `/${place}/0`;
+    return async (turn: number) => {
+      if (turn % freshEvery === 0) {
+        await client.close();
+        client = new Client(origin);
+      }
+      await new Promise<Buffer>((resolve, reject) => {
+        const chunks: Buffer[] = [];
+        client.dispatch(
+          { method: "GET", path, headers },
+          {
+            onRequestStart() {},
+            onResponseData: (_, chunk) => void chunks.push(chunk),
+            onResponseEnd: () => resolve(Buffer.concat(chunks)),
+            onResponseError: (_, error) => reject(error),
+          },
+        );
+      });
+    };
+  }
+  return cpuOf(
+    Array.from({ length: concurrent }, (_, i) => ask(i)),
+    requests,
+  );
+}
+
+function probeLoop(port: number, requests: number): Promise<Report["probe"]> {
+  const { tasks } = makeProbe(port, concurrent, 1000, () => 0);
+  const { signal } = new AbortController();
+  return cpuOf(
+    tasks.map((task) => async (turn) => {
+      const outcome = await task.measure(
+        new Date(turn * task.cadenceMs),
+        signal,
+      );
+      if (!("good" in outcome && outcome.good))
+        throw new Error(`not good: ${JSON.stringify(outcome)}`);
+    }),
+    requests,
+  );
+}
+
+async function cpuOf(
+  asks: ((turn: number) => Promise<void>)[],
+  requests: number,
+): Promise<{ cpuUs: number }> {
+  async function run(turns: number) {
+    await Promise.all(
+      asks.map(async (ask) => {
+        for (let turn = 0; turn < turns; turn += 1) await ask(turn);
+      }),
+    );
+  }
+  await run(500);
+  const turns = at(requests / asks.length);
+  const before = process.cpuUsage();
+  await run(turns);
+  const { user, system } = process.cpuUsage(before);
+  return { cpuUs: (user + system) / (turns * asks.length) };
+}
+
+/** The schedule of a region with so many measurements a second. */
+async function slots({
+  port,
+  perSecond,
+  forMs,
+}: Extract<Job, { does: "slots" }>): Promise<Report["slots"]> {
+  const cadenceMs = 5000;
+  const count = perSecond * (cadenceMs / 1000);
+  const probe = makeProbe(port, count, cadenceMs, (place) => 5 + (place % 60));
+  const samples: Sample[] = [];
+  let lateMs: number[] = [];
+  const schedule = makeSchedule({
+    region,
+    clock: systemClock,
+    log: makeLog("bench", "warn"),
+    onSample: (sample) => samples.push(sample),
+    onUnmeasured: (reason, slots) => {
+      throw new Error(`${slots} slots were not measured: ${reason}`);
+    },
+    onTurn: (late) => lateMs.push(late),
+  });
+  schedule.begin(probe.tasks);
+  // all connections are opened in the first round
+  await new Promise((resolve) => setTimeout(resolve, cadenceMs + 1000));
+  samples.length = 0;
+  lateMs = [];
+  const begun = process.cpuUsage();
+  await new Promise((resolve) => setTimeout(resolve, forMs));
+  const { user, system } = process.cpuUsage(begun);
+  const measured = [...samples];
+  const late = lateMs.sort((a, b) => a - b);
+  await schedule.close();
+  await probe.close();
+  const biasesMs = (fresh: boolean) =>
+    measured
+      .filter((sample) => sample.fresh === fresh)
+      .map(({ latencyUs, head }) => (latencyUs! - head!) / 1000)
+      .sort((a, b) => a - b);
+  const median = (sorted: number[]) => sorted[at(sorted.length / 2)]!;
+  return {
+    perSecond: measured.length / (forMs / 1000),
+    lateP99Ms: late[at(late.length * 0.99)]!,
+    cpuMsPerSecond: (user + system) / 1000 / (forMs / 1000),
+    biasMs: median(biasesMs(false)),
+    freshBiasMs: median(biasesMs(true)),
+  };
+}
+
+/** So many endpoints, four to a venue and its origin. */
+function makeProbe(
+  port: number,
+  count: number,
+  cadenceMs: number,
+  delayMs: (place: number) => number,
+): { tasks: Task[]; close(): Promise<void> } {
+  const endpoints = Array.from(
+    { length: count },
+    (_, place) =>
+      ({
+        name: `e${place % venuesEndpoints}`,
+        label: "E",
+        method: "GET",
+        url: `http://127.0.${at(place / venuesEndpoints / 250)}.${1 + (at(place / venuesEndpoints) % 250)}:${port}/${place}/${delayMs(place)}`,
+        expectStatus: 200,
+        proof: "$.price",
+        head: { path: "$.tookUs", encoding: "integer" },
+        cadenceMs,
+        timeoutMs: 2000,
+      }) satisfies RestEndpoint,
+  );
+  const rest = makeRest({
+    userAgent,
+    resolver: makeResolver([]),
+    clock: makeClockWatch(),
+  });
+  const watch = startLoopWatch();
+  const venues = Array.from(
+    { length: Math.ceil(count / venuesEndpoints) },
+    (_, n) =>
+      ({
+        id: `v${n}`,
+        rest: endpoints.slice(n * venuesEndpoints, (n + 1) * venuesEndpoints),
+      }) as Venue,
+  );
+  return {
+    tasks: venues.flatMap((venue) => restTasks(venue, rest, watch)),
+    async close() {
+      watch.close();
+      await rest.close();
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * What measuring costs beyond asking: processor time per REST measurement against a bare undici loop that makes the same requests,
+ * how late slots come at five hundred measurements a second, and how far recorded latencies are from what the server knows.
+ *
+ * The server, the loop and the probe are processes of their own, each on one core where `taskset` is to be had.
+ */
+import { fork, spawnSync, type ChildProcess } from "node:child_process";
+import { cpus } from "node:os";
+import type { Figure } from "./figure.js";
+import type { Job, Report } from "./rest-process.js";
+
+const rounds = 5;
+const perSecond = 500;
+
+export async function benchRest(): Promise<Figure[]> {
+  const server = start();
+  try {
+    const { port } = await asked(server, { does: "serve" });
+    const cost = await costs(port);
+    const paced = await inProcess({
+      does: "slots",
+      port,
+      perSecond,
+      forMs: 15_000,
+    });
+    return [
+      {
+        what: "processor time per measurement, median of rounds",
+        value: median(cost.probe),
+        unit: "µs",
+        floor: {
+          value: median(cost.bare),
+          what: "a bare loop on undici's dispatch",
+        },
+      },
+      {
+        what: `lateness of a slot at ${Math.round(paced.perSecond)} measurements a second, p99`,
+        value: paced.lateP99Ms,
+        unit: "ms",
+        floor: { value: 50, what: "promised" },
+      },
+      {
+        what: "processor time of that per second",
+        value: paced.cpuMsPerSecond,
+        unit: "ms",
+        floor: { value: 1000, what: "one core" },
+      },
+      {
+        what: "bias of latencies at the median, kept connections",
+        value: paced.biasMs,
+        unit: "ms",
+        floor: { value: 0.5, what: "promised" },
+      },
+      {
+        what: "bias of latencies at the median, fresh connections",
+        value: paced.freshBiasMs,
+        unit: "ms",
+        floor: { value: 0.5, what: "promised" },
+      },
+    ];
+  } finally {
+    server.kill();
+  }
+}
+
+async function costs(
+  port: number,
+): Promise<{ bare: number[]; probe: number[] }> {
+  const cost = { bare: [] as number[], probe: [] as number[] };
+  // by turns, so that what else the machine does meets both
+  for (let round = 0; round < rounds; round += 1)
+    for (const what of ["bare", "probe"] as const) {
+      const { cpuUs } = await inProcess({ does: what, port, requests: 20_000 });
+      cost[what].push(cpuUs);
+    }
+  return cost;
+}
+
+async function inProcess<J extends Job>(job: J): Promise<Report[J["does"]]> {
+  const child = start();
+  try {
+    return await asked(child, job);
+  } finally {
+    child.kill();
+  }
+}
+
+/** Processes take the machine's cores by turns. */
+let started = 0;
+
+function start(): ChildProcess {
+  const child = fork(new URL("./rest-process.js", import.meta.url), {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const core = started === 0 ? 0 : 1;
+  started += 1;
+  if (cpus().length > 1)
+    spawnSync("taskset", ["-a", "-cp", String(core), String(child.pid)]);
+  return child;
+}
+
+function asked<J extends Job>(
+  child: ChildProcess,
+  job: J,
+): Promise<Report[J["does"]]> {
+  return new Promise((resolve, reject) => {
+    child.once("message", (report) => resolve(report as Report[J["does"]]));
+    child.once("exit", (code) =>
+      reject(new Error(`the process for ${job.does} ended with ${code}`)),
+    );
+    child.send(job);
+  });
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}

@@ -1,0 +1,25 @@
+import type { Venue } from "../server/registry.js";
+import { makeFreshShare } from "./fresh-share.js";
+import { bearableMs, type LoopWatch } from "./loop-watch.js";
+import type { Rest } from "./rest.js";
+import type { Task } from "./schedule.js";
+
+/** The REST endpoints of one venue, for the schedule. What was measured across a standstill of our own is withheld. */
+export function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
+  return venue.rest.map((endpoint, place) => {
+    const measure = rest.endpoint(endpoint);
+    const isFresh = makeFreshShare(endpoint, place);
+    return {
+      venue: venue.id,
+      component: `rest:${endpoint.name}`,
+      cadenceMs: endpoint.cadenceMs,
+      async measure(slotAt, signal) {
+        const begunMs = performance.now();
+        const outcome = await measure(signal, isFresh(slotAt));
+        return watch.stoodStillSince(begunMs, bearableMs.answer)
+          ? { unmeasured: "starved" }
+          : outcome;
+      },
+    };
+  });
+}
