@@ -29,6 +29,9 @@ export function causeOf(
   if (codes.length > 0 && codes.every(isOurs)) return { unmeasured: "network" };
   if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
   if (phase !== "exchange") return { fault: phase };
+  // In TLS 1.3 a server refuses us only after we believe that the handshake is done.
+  if (codes.some((code) => code.startsWith("ERR_SSL_")))
+    return { fault: "tls" };
   return {
     fault: codes.some((code) => unreadable.test(code)) ? "body" : "closed",
   };
