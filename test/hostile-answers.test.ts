@@ -650,6 +650,16 @@ for (const { name, options, expected } of handshakes)
     },
   );
 
+for (const [name, talk] of [
+  ["a chunk's extension without end", pouring(`${chunked}1;a=`, "x")],
+  ["a reason phrase without end", pouring("HTTP/1.1 200 ", "x")],
+] as const)
+  void t.test(`${name}, behind TLS: body`, async (t) => {
+    const port = await serveTls(t, rightOne, talk);
+    const measured = await measuring(t, `https://127.0.0.1:${port}/`)();
+    t.match(measured, { ...body, fresh: true, certificateExpiresAt: inAWeek });
+  });
+
 const brokenHandshakes: Hostile[] = [
   {
     name: "plain HTTP where TLS is spoken",
