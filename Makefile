@@ -2,7 +2,7 @@
 # them) are environment variables: `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start test proofs bench build lint format clean
+.PHONY: help demo start test proofs bench build lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -16,7 +16,9 @@ demo: build ## run everything on this machine against simulated venues, with nin
 start: build ## run everything against the real venues of registry.json
 	$(VENUEWATCH) up
 
-test: lint build ## run the linter, the formatter's check, the compiler and all tests
+# the linter and the formatter take one core each
+test: node_modules/.installed ## run the linter, the formatter's check, the compiler and all tests
+	@$(MAKE) --no-print-directory --output-sync -j3 rules format-check build
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
 
@@ -25,6 +27,9 @@ test: lint build ## run the linter, the formatter's check, the compiler and all 
 proofs: build ## run the tests that kill and storm in their longer forms
 	$(BIN)/tap --disable-coverage dist/test/alert-line.test.js dist/test/frozen-dispatcher.test.js dist/test/database-away.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/dispatcher.test.js
+	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/second-opinion.test.js dist/test/second-opinion-fleets.test.js
+	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/engine-mutants.test.js
+	GAPPED_WORLDS=6 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/catch-up.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
 
 bench: build ## run the benchmarks
@@ -34,9 +39,13 @@ build: node_modules/.installed ## compile into dist/
 	@echo "== compile into dist/"
 	@$(BIN)/tsc --build
 
-lint: node_modules/.installed ## check with the linter and the formatter
+lint: rules format-check ## check with the linter and the formatter
+
+rules: node_modules/.installed
 	@echo "== lint"
 	@$(BIN)/eslint .
+
+format-check: node_modules/.installed
 	@echo "== format"
 	@$(BIN)/prettier --check .
 

@@ -9,7 +9,7 @@ import { startLoopWatch } from "../probe/loop-watch.js";
 import { makeResolver } from "../probe/resolver.js";
 import { restTasks } from "../probe/rest-tasks.js";
 import { makeRest } from "../probe/rest.js";
-import { startSchedule, type Task } from "../probe/schedule.js";
+import { makeSchedule, type Task } from "../probe/schedule.js";
 import { makeLog } from "../server/log.js";
 import type { RestEndpoint, Venue } from "../server/registry.js";
 import type { Sample } from "../server/sample.js";
@@ -179,15 +179,15 @@ async function slots({
   const samples: Sample[] = [];
   let lateMs: number[] = [];
   let unmeasured = 0;
-  const schedule = startSchedule({
+  const schedule = makeSchedule({
     region,
-    tasks: probe.tasks,
     clock: systemClock,
     log: makeLog("bench", "warn"),
     onSample: (sample) => samples.push(sample),
     onUnmeasured: (_reason, slots) => (unmeasured += slots),
     onTurn: (late) => lateMs.push(late),
   });
+  schedule.begin(probe.tasks);
   // all connections are opened in the first round
   await new Promise((resolve) => setTimeout(resolve, cadenceMs + 1000));
   samples.length = 0;

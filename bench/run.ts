@@ -11,12 +11,14 @@ import { printFigures, type Figure } from "./figure.js";
 import { benchIngest } from "./ingest.js";
 import { benchNotices } from "./notices.js";
 import { benchRest } from "./rest.js";
+import { benchStreams } from "./streams.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
 import { benchWeb } from "./web.js";
 
 const benches: Record<string, () => Promise<Figure[]>> = {
   rest: benchRest,
+  streams: benchStreams,
   ingest: benchIngest,
   tick: benchTick,
   detection: benchDetection,

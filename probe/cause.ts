@@ -1,7 +1,7 @@
-import { ownTrouble } from "../server/own-trouble.js";
+import { noSocket, ownTrouble } from "../server/own-trouble.js";
 import type { Fault } from "../server/sample.js";
+import type { UnmeasuredReason } from "../server/unmeasured.js";
 import type { Phase } from "./connection.js";
-import type { UnmeasuredReason } from "./measurement.js";
 
 /** Why an exchange failed: the venue's fault, or our own trouble. */
 export type Cause =
@@ -26,7 +26,12 @@ export function causeOf(
   const isOurs = (code: string) =>
     ownTrouble.has(code) || (code === "EHOSTUNREACH" && !othersReached);
   // A name with addresses of both families fails with one error for each.
-  if (codes.length > 0 && codes.every(isOurs)) return { unmeasured: "network" };
+  if (codes.length > 0 && codes.every(isOurs))
+    return {
+      unmeasured: codes.some((code) => noSocket.has(code))
+        ? "sockets"
+        : "network",
+    };
   if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
   if (phase !== "exchange") return { fault: phase };
   // In TLS 1.3 a server refuses us only after we believe that the handshake is done.

@@ -6,7 +6,7 @@ import {
   type ZlibOptions,
 } from "node:zlib";
 import { parsePath } from "../server/json-path.js";
-import type { Match, RestEndpoint, Stream } from "../server/registry.js";
+import type { Match, RestEndpoint } from "../server/registry.js";
 
 /** What an answer is worth: good when its proof is there; the chain head where it names one. */
 export interface Verdict {
@@ -63,35 +63,6 @@ export function compileMatch(match: Match): FrameCheck {
     channels.has(channel) && valueOf(frame) === channels.get(channel);
 }
 
-/** Whether a frame is data of this stream. */
-export function compileFrameCheck({
-  match,
-  ignore,
-}: Pick<Stream, "match" | "ignore">): FrameCheck {
-  const matches = compileMatch(match);
-  const ignored = ignore ? compileMatch(ignore) : () => false;
-  return (frame, channels) =>
-    matches(frame, channels) && !ignored(frame, channels);
-}
-
-/** The venue's own time of a frame, milliseconds since 1970; null where it has none that can be read. */
-export function compileEventTime({
-  eventTime,
-}: Pick<Stream, "eventTime">): (frame: unknown) => number | null {
-  if (!eventTime) return () => null;
-  const valueOf = parsePath(eventTime.path);
-  const { unit } = eventTime;
-  return (frame) => {
-    const value = valueOf(frame);
-    if (typeof value !== "string" && typeof value !== "number") return null;
-    const timeMs =
-      unit === "iso"
-        ? Date.parse(String(value))
-        : Number(value) * milliseconds[unit];
-    return Number.isFinite(timeMs) ? timeMs : null;
-  };
-}
-
 /** An event further off than this says that the stamp is wrong, not how old the data is. */
 const longestAgeMs = 24 * 60 * 60_000;
 
@@ -101,8 +72,6 @@ export function eventAge(eventMs: number | null, nowMs: number): number | null {
   const ageMs = Math.round(nowMs - eventMs);
   return Math.abs(ageMs) <= longestAgeMs ? ageMs : null;
 }
-
-const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
 
 /** Undefined when the body is no JSON, or grows beyond its bound. */
 function parsedAnswer(

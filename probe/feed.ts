@@ -1,27 +1,29 @@
 import type { Stream } from "../server/registry.js";
-import {
-  compileEventTime,
-  compileFrameCheck,
-  type FrameCheck,
-} from "./checks.js";
 import { makeMeter, type Meter } from "./meter.js";
+import { watchSequence, type SequenceWatch } from "./sequence.js";
 
 /** A stream as it is listened to. It outlives the sockets that carry it. */
 export interface Feed {
   stream: Stream;
-  isData: FrameCheck;
-  eventTimeMs(frame: unknown): number | null;
   meter: Meter;
-  /** The venue refused the subscription, and has sent nothing since. */
-  refused: boolean;
+  /** Null where the venue does not number the frames. */
+  sequence: SequenceWatch | null;
+  /** Why the venue does not serve the stream on the socket in use, and has sent nothing since; null: it does, or may yet. */
+  trouble: Trouble | null;
+}
+
+export interface Trouble {
+  /** `refused`: the venue said so. `unanswered`: neither an acknowledgement nor data came in time. */
+  kind: "refused" | "unanswered";
+  /** When it was asked for, `performance.now()`. */
+  askedMs: number;
 }
 
 export function makeFeed(stream: Stream): Feed {
   return {
     stream,
-    isData: compileFrameCheck(stream),
-    eventTimeMs: compileEventTime(stream),
     meter: makeMeter(),
-    refused: false,
+    sequence: stream.sequence ? watchSequence(stream.sequence.kind) : null,
+    trouble: null,
   };
 }

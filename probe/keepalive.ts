@@ -13,8 +13,8 @@ export function startKeepAlive(
   { send, replyWithinMs, deadAfterMs }: KeepAlive,
   actions: KeepAliveActions,
 ): {
-  /** To be called on every frame that comes, pings and pongs included. */
-  heard(): void;
+  /** To be called on every frame that comes, pings and pongs included, with `performance.now()`. */
+  heard(atMs: number): void;
   stop(): void;
 } {
   let heardMs = performance.now();
@@ -65,8 +65,8 @@ export function startKeepAlive(
   }
 
   return {
-    heard() {
-      heardMs = performance.now();
+    heard(atMs) {
+      heardMs = atMs;
     },
     stop() {
       stopped = true;

@@ -3,10 +3,11 @@ import type { KeepAlive } from "../server/registry.js";
 import { makeBackoff } from "./backoff.js";
 import type { Cause } from "./cause.js";
 import { eventAge } from "./checks.js";
-import type { Feed } from "./feed.js";
+import type { Feed, Trouble } from "./feed.js";
+import type { DataFrame } from "./frame-reader.js";
 import type { Resolver } from "./resolver.js";
-import { startSession, type Session } from "./session.js";
-import type { Down, Socket } from "./socket.js";
+import { startSession, type Patience, type Session } from "./session.js";
+import type { Down, Flow, Socket } from "./socket.js";
 
 export interface LineOptions {
   url: string;
@@ -17,6 +18,8 @@ export interface LineOptions {
   userAgent: string;
   resolver: Resolver;
   log: Log;
+  patience?: Patience;
+  flow?: Flow;
 }
 
 /** One address of a venue, kept connected: the socket is reopened when it falls, and replaced before it grows too old. */
@@ -38,7 +41,7 @@ const overlapMs = 15_000;
 const longestMs = 20 * 24 * 60 * 60_000;
 
 export function startLine(options: LineOptions): Line {
-  const { url, keepAlive, feeds, userAgent, resolver, log } = options;
+  const { url, feeds, log } = options;
   const backoff = makeBackoff();
   let current: Session | null = null;
   let next: Session | null = null;
@@ -60,16 +63,11 @@ export function startLine(options: LineOptions): Line {
 
   function connect() {
     next = startSession({
-      url,
-      keepAlive,
-      feeds,
-      userAgent,
-      resolver,
-      log,
+      ...options,
       onOpen,
-      onSubscribed,
+      onServed,
       onData,
-      onRefused,
+      onTrouble,
       onDown,
     });
   }
@@ -86,10 +84,7 @@ export function startLine(options: LineOptions): Line {
     current = next;
     next = null;
     down = null;
-    for (const feed of feeds) {
-      if (!current?.asked.has(feed)) feed.meter.lost();
-      feed.refused = current?.refused.has(feed) ?? false;
-    }
+    for (const feed of feeds) handOver(feed);
     log.info("socket open", { url });
     scheduleRenewal();
   }
@@ -103,23 +98,34 @@ export function startLine(options: LineOptions): Line {
     connectTimer = setTimeout(connect, delayMs);
   }
 
-  function onSubscribed(session: Session, feed: Feed) {
-    if (session === current) listenTo(feed);
+  /** A stream that the new socket has not got yet cannot be heard until it has; numbers begin anew. */
+  function handOver(feed: Feed) {
+    if (!current?.served.has(feed)) feed.meter.lost();
+    feed.trouble = current?.troubles.get(feed) ?? null;
+    feed.sequence?.restart();
   }
 
-  function listenTo(feed: Feed) {
-    feed.refused = false;
-    feed.meter.subscribed(performance.now());
+  function onServed(session: Session, feed: Feed) {
+    if (session !== current) return;
+    feed.trouble = null;
+    if (!feed.meter.isSubscribed()) feed.meter.subscribed(performance.now());
   }
 
-  function onData(session: Session, feed: Feed, frame: unknown) {
-    if (session === current) count(feed, frame);
+  function onData(
+    session: Session,
+    feed: Feed,
+    frame: DataFrame,
+    atMs: number,
+  ) {
+    if (session === current) count(feed, frame, atMs);
     else if (current && session.heard.size === feeds.length) takeOver();
   }
 
-  function onRefused(session: Session, feed: Feed) {
-    log.warn("subscription refused", { url, stream: feed.stream.name });
-    if (session === current) feed.refused = true;
+  function onTrouble(session: Session, feed: Feed, trouble: Trouble) {
+    log.warn(told[trouble.kind], { url, stream: feed.stream.name });
+    if (session !== current) return;
+    feed.meter.lost();
+    feed.trouble = trouble;
   }
 
   function onDown(session: Session, { cause, detail, retryAfterMs }: Down) {
@@ -137,7 +143,10 @@ export function startLine(options: LineOptions): Line {
     current = null;
     if (next?.opened()) return takeOver();
     down = cause;
-    for (const feed of feeds) feed.meter.lost();
+    for (const feed of feeds) {
+      feed.meter.lost();
+      feed.trouble = null;
+    }
     if (!next) reconnect(retryAfterMs);
   }
 
@@ -148,8 +157,13 @@ export function startLine(options: LineOptions): Line {
   }
 }
 
-function count(feed: Feed, frame: unknown) {
-  const ageMs = eventAge(feed.eventTimeMs(frame), Date.now());
-  feed.refused = false;
-  feed.meter.frame(performance.now(), ageMs);
+const told: Record<Trouble["kind"], string> = {
+  refused: "subscription refused",
+  unanswered: "subscription neither acknowledged nor followed by data in time",
+};
+
+function count({ meter, sequence }: Feed, frame: DataFrame, atMs: number) {
+  const { eventMs, last, before } = frame;
+  const ageMs = eventMs === null ? null : eventAge(eventMs, Date.now());
+  meter.frame(atMs, ageMs, sequence?.isGap(last, before));
 }

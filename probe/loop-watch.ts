@@ -1,14 +1,28 @@
-/** How often the watch looks, and how much later than that it must come to count as a standstill. */
-const everyMs = 100;
-const toleranceMs = 500;
+/** How often the watch looks, and how much later than that it must come to count as a standstill at all. */
+const everyMs = 50;
+const shortestMs = 100;
 
 /** Standstills older than this are forgotten; no measurement takes longer. */
 const keepMs = 10 * 60_000;
 
+/**
+ * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long. What is slow is slow by half a
+ * second and more, and no stream stalls before ten; shorter standstills are many on a machine that does other things, too.
+ */
+export const bearableMs = { answer: 250, silence: 500 };
+
 export interface LoopWatch {
-  /** Whether this process stood still, or its clock was moved, at any time since `sinceMs` (as of `performance.now()`). */
-  stoodStillSince(sinceMs: number): boolean;
+  /**
+   * Whether this process stood still for longer than `forMs` at a stretch, or its clock was moved by more, at any time since
+   * `sinceMs` (as of `performance.now()`).
+   */
+  stoodStillSince(sinceMs: number, forMs: number): boolean;
   close(): void;
+}
+
+interface Standstill {
+  endedMs: number;
+  lastedMs: number;
 }
 
 /**
@@ -19,7 +33,7 @@ export interface LoopWatch {
 export function startLoopWatch(): LoopWatch {
   let seenMs = performance.now();
   let wallMs = Date.now();
-  let standstillsEndedMs: number[] = [];
+  let standstills: Standstill[] = [];
   const timer = setInterval(look, everyMs);
 
   function look() {
@@ -28,23 +42,22 @@ export function startLoopWatch(): LoopWatch {
     const wallPassedMs = Date.now() - wallMs;
     seenMs += passedMs;
     wallMs += wallPassedMs;
-    if (isStandstill(passedMs) || isStandstill(wallPassedMs)) {
-      standstillsEndedMs = standstillsEndedMs
-        .filter((endedMs) => endedMs > seenMs - keepMs)
-        .concat(seenMs);
-    }
+    // A clock that was set back passed a time that was none.
+    const lastedMs = Math.max(passedMs, Math.abs(wallPassedMs)) - everyMs;
+    if (lastedMs < shortestMs) return;
+    standstills = standstills
+      .filter(({ endedMs }) => endedMs > seenMs - keepMs)
+      .concat({ endedMs: seenMs, lastedMs });
   }
 
   return {
-    stoodStillSince(sinceMs) {
+    stoodStillSince(sinceMs, forMs) {
       // The question may come before the watch itself had its turn again.
       look();
-      return standstillsEndedMs.some((endedMs) => endedMs >= sinceMs);
+      return standstills.some(
+        ({ endedMs, lastedMs }) => endedMs >= sinceMs && lastedMs > forMs,
+      );
     },
     close: () => clearInterval(timer),
   };
-}
-
-function isStandstill(passedMs: number): boolean {
-  return passedMs > everyMs + toleranceMs || passedMs < -toleranceMs;
 }

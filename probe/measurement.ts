@@ -1,39 +1,11 @@
 import type { Sample } from "../server/sample.js";
+import type { UnmeasuredReason } from "../server/unmeasured.js";
 
 /** A sample but for its place: what one measurement found. */
 export type Measurement = Omit<
   Sample,
   "venue" | "component" | "slotAt" | "lateMs"
 >;
-
-/**
- * Why a slot has no sample. None of these is a word about the venue.
- *
- * - `overlap` the measurement before was still running
- * - `late` the slot came up far too late, or not at all: a busy process, a machine that slept
- * - `starved` this process stood still while it measured
- * - `resolver` no name resolves here, or there is no other name to compare with
- * - `network` no route, or no socket to be had on this machine
- * - `limited` the venue rations us, and has its pause
- * - `stale` a connection kept from earlier was closed just as it was used again
- * - `starting` a socket that was never open yet and has not failed either
- * - `subscribing` a stream that was not subscribed for the whole slot, its socket being down for instance
- * - `broken` a fault of the probe itself, logged as an error
- */
-export const unmeasuredReasons = [
-  "overlap",
-  "late",
-  "starved",
-  "resolver",
-  "network",
-  "limited",
-  "stale",
-  "starting",
-  "subscribing",
-  "broken",
-] as const;
-
-export type UnmeasuredReason = (typeof unmeasuredReasons)[number];
 
 export interface Unmeasured {
   unmeasured: UnmeasuredReason;

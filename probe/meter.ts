@@ -3,17 +3,20 @@ export interface Reading {
   messages: number;
   /** The longest silence that touches the slot; it may have begun before, and may last on. */
   quietMs: number;
-  /** Of the newest event, at its arrival. */
+  /** Of the newest event, at its arrival, by our own clock as it is. */
   eventAgeMs: number | null;
+  /** How often a number was not the one that follows. */
+  gaps: number;
 }
 
 /** Counts one stream's frames and its silences. All times are `performance.now()`. */
 export interface Meter {
-  /** The stream was asked for; from here on it is expected to speak. */
+  /** The stream was acknowledged, or spoke; from here on it is expected to speak. */
   subscribed(atMs: number): void;
+  isSubscribed(): boolean;
   /** The stream cannot be heard any more. */
   lost(): void;
-  frame(atMs: number, eventAgeMs: number | null): void;
+  frame(atMs: number, eventAgeMs: number | null, isGap?: boolean): void;
   /** Ends the slot and begins the next. Null unless the stream was subscribed all through the slot. */
   read(atMs: number, slotMs: number): Reading | null;
 }
@@ -25,12 +28,14 @@ export function makeMeter(): Meter {
   let messages = 0;
   let longestMs = 0;
   let newestAgeMs: number | null = null;
+  let gaps = 0;
 
   function beginSlot(atMs: number) {
     readMs = atMs;
     messages = 0;
     longestMs = 0;
     newestAgeMs = null;
+    gaps = 0;
   }
 
   return {
@@ -39,12 +44,14 @@ export function makeMeter(): Meter {
       heardMs = atMs;
       beginSlot(atMs);
     },
+    isSubscribed: () => subscribedMs !== null,
     lost() {
       subscribedMs = null;
     },
-    frame(atMs, eventAgeMs) {
+    frame(atMs, eventAgeMs, isGap = false) {
       messages += 1;
-      longestMs = Math.max(longestMs, atMs - heardMs);
+      if (isGap) gaps += 1;
+      if (atMs - heardMs > longestMs) longestMs = atMs - heardMs;
       heardMs = atMs;
       newestAgeMs = eventAgeMs ?? newestAgeMs;
     },
@@ -60,6 +67,7 @@ export function makeMeter(): Meter {
         messages,
         quietMs: Math.round(Math.max(longestMs, atMs - heardMs)),
         eventAgeMs: newestAgeMs,
+        gaps,
       };
       beginSlot(atMs);
       return isWhole ? reading : null;

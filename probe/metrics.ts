@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { OwnMetrics } from "../server/own-metrics.js";
+import { troubleKinds } from "../server/watch.js";
 import type { ProbeStatus } from "./probe.js";
 import type { RecordSamples } from "./ship.js";
 
@@ -18,7 +19,7 @@ export interface ProbeMetrics {
 export function makeProbeMetrics(
   registry: OwnMetrics,
   beganAt: Date,
-  status: () => ProbeStatus,
+  status: () => ProbeStatus & { renewedAt: Date | null },
 ): ProbeMetrics {
   const registers = [registry];
   const lateness = new Histogram({
@@ -103,6 +104,47 @@ export function makeProbeMetrics(
       this.reset();
       for (const { venue, component, expiresAt } of status().certificates)
         this.set({ venue, component }, +expiresAt / 1000);
+    },
+  });
+
+  new Gauge({
+    name: "venuewatch_probe_venues",
+    help: "Venues that this probe measures: its share of the region's.",
+    registers,
+    collect() {
+      this.set(status().watching.length);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_lease_renewed_timestamp_seconds",
+    help: "When the database last heard that this probe lives; before the first time, when it began.",
+    registers,
+    collect() {
+      this.set(+(status().renewedAt ?? beganAt) / 1000);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_trouble",
+    help: "1 while this probe has trouble of its own that keeps it from measuring, or from measuring right, by kind.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      const lasting = new Set(status().troubles.map(({ kind }) => kind));
+      for (const kind of troubleKinds)
+        this.set({ kind }, lasting.has(kind) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_clock_error_seconds",
+    help: "This machine's clock less that of most venues, and the most by which that may be wrong; no value while too few venues agree.",
+    labelNames: ["bound"],
+    registers,
+    collect() {
+      this.reset();
+      const { clock } = status();
+      if (!clock) return;
+      this.set({ bound: "middle" }, clock.errorMs / 1000);
+      this.set({ bound: "within" }, clock.withinMs / 1000);
     },
   });
 

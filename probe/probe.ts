@@ -1,19 +1,22 @@
 import type { Log } from "../server/log.js";
 import type { Registry, Venue } from "../server/registry.js";
-import { makeClockWatch } from "./clock-error.js";
+import type { ClockError, Trouble } from "../server/watch.js";
+import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
-import { startLoopWatch, type LoopWatch } from "./loop-watch.js";
-import { makeResolver, type Resolver } from "./resolver.js";
-import { makeRest } from "./rest.js";
+import { bearableMs, startLoopWatch, type LoopWatch } from "./loop-watch.js";
+import type { Outcome } from "./measurement.js";
+import { makeResolver } from "./resolver.js";
 import { restTasks } from "./rest-tasks.js";
+import { makeRest } from "./rest.js";
+import { makeSchedule, type Task } from "./schedule.js";
 import {
   makeSeenCertificates,
   type SeenCertificate,
 } from "./seen-certificates.js";
-import { startSchedule, type Task } from "./schedule.js";
 import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
-import { startStreams, type Streams } from "./stream.js";
+import { startStreams } from "./stream.js";
 import { startTally, type TallyStatus } from "./tally.js";
+import { isBeyondBearing, makeTroubles } from "./troubles.js";
 
 export interface ProbeOptions {
   registry: Registry;
@@ -23,6 +26,8 @@ export interface ProbeOptions {
   siteUrl: string;
   record: RecordSamples;
   log: Log;
+  /** What it measures from the start, ids; all of the registry's when not given. */
+  venues?: readonly string[];
   clock?: Clock;
   /** The turn of a slot has come, so long after its scheduled instant. */
   onTurn?: (lateMs: number) => void;
@@ -30,11 +35,19 @@ export interface ProbeOptions {
 
 export interface ProbeStatus extends TallyStatus, ShipStatus {
   socketsOpen: number;
+  /** Ids of the venues that are being measured. */
+  watching: string[];
+  /** Of this probe's own, those that last. */
+  troubles: Trouble[];
+  /** How far this clock is off; null while too few venues agree. */
+  clock: ClockError | null;
   certificates: readonly SeenCertificate[];
 }
 
 export interface Probe {
   status(): ProbeStatus;
+  /** Measures these venues from now on, and no others; ids that the registry lacks are passed over. */
+  watch: (venues: readonly string[]) => void;
   /** Stops measuring, then delivers what waits, within two and a half seconds: a supervisor gives it three. */
   close: () => Promise<void>;
 }
@@ -42,24 +55,30 @@ export interface Probe {
 /** Fifteen handshakes at one instant would disturb each other's measurement. */
 const betweenVenuesMs = 200;
 
-/** Measures every component of the registry from one region. No fault of a venue or of the database ends it. */
+/** One venue while it is being measured. */
+interface Watched {
+  socketsOpen: () => number;
+  end(): Promise<void>;
+}
+
+/** Measures venues of the registry from one region. No fault of a venue or of the database ends it. */
 export function startProbe(options: ProbeOptions): Promise<Probe> {
   const { registry, region, version, siteUrl, record, log } = options;
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
+  const clockWatch = makeClockWatch();
   const resolver = makeResolver(registry.venues.flatMap(hostsOf));
   const tally = startTally(log);
   const ship = startShip({ record, log });
+  const troubles = makeTroubles({
+    clockError: () => clockWatch.read(),
+    spoolTrouble: () => null,
+    log,
+  });
   const watch = startLoopWatch();
   const certificates = makeSeenCertificates();
-  const clockWatch = makeClockWatch();
   const rest = makeRest({ userAgent, resolver, clock: clockWatch });
-  const streams = openStreams(registry, { userAgent, resolver, log });
-  const schedule = startSchedule({
+  const schedule = makeSchedule({
     region,
-    tasks: [
-      ...registry.venues.flatMap((venue) => restTasks(venue, rest, watch)),
-      ...streams.flatMap(({ tasks }) => tasks.map(slotWatched(watch))),
-    ],
     clock: options.clock ?? systemClock,
     log,
     onSample(sample) {
@@ -67,30 +86,85 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
       certificates.see(sample);
       ship.add(sample);
     },
-    onUnmeasured: tally.unmeasured,
+    onUnmeasured(reason, slots, venue) {
+      tally.unmeasured(reason, slots);
+      troubles.unmeasured(reason, slots, venue);
+    },
     ...(options.onTurn && { onTurn: options.onTurn }),
   });
+  const watched = new Map<string, Watched>();
+  watchOnly(options.venues ?? registry.venues.map(({ id }) => id));
 
-  async function close() {
-    await schedule.close();
-    for (const venueStreams of streams) venueStreams.close();
-    await rest.close();
-    watch.close();
-    await ship.close();
-    tally.close();
+  function watchOnly(wanted: readonly string[]) {
+    for (const [id, venue] of watched) {
+      if (wanted.includes(id)) continue;
+      watched.delete(id);
+      void venue.end();
+    }
+    registry.venues
+      .filter(({ id }) => wanted.includes(id) && !watched.has(id))
+      .forEach((venue, place) =>
+        watched.set(venue.id, begin(venue, place * betweenVenuesMs)),
+      );
+  }
+
+  function begin(venue: Venue, openAfterMs: number): Watched {
+    const streams =
+      venue.socket &&
+      startStreams({
+        venue,
+        socket: venue.socket,
+        openAfterMs,
+        userAgent,
+        resolver,
+        clock: clockWatch,
+        log,
+      });
+    const endTasks = schedule.begin(
+      [
+        ...restTasks(venue, rest, watch),
+        ...(streams?.tasks.map(slotWatched(watch)) ?? []),
+      ].map(inRightTime(clockWatch)),
+    );
+    return {
+      socketsOpen: () => streams?.socketsOpen() ?? 0,
+      async end() {
+        await endTasks();
+        streams?.close();
+      },
+    };
+  }
+
+  function endAll(): Promise<void[]> {
+    const ended = [...watched.values()].map((venue) => venue.end());
+    watched.clear();
+    return Promise.all(ended);
   }
 
   return Promise.resolve({
     status: () => ({
       ...tally.status(),
       ...ship.status(),
-      socketsOpen: streams.reduce(
+      socketsOpen: [...watched.values()].reduce(
         (sum, { socketsOpen }) => sum + socketsOpen(),
         0,
       ),
-      certificates: certificates.all(),
+      watching: [...watched.keys()],
+      troubles: troubles.read(),
+      clock: clockWatch.read(),
+      certificates: certificates
+        .all()
+        .filter(({ venue }) => watched.has(venue)),
     }),
-    close,
+    watch: watchOnly,
+    async close() {
+      await schedule.close();
+      await endAll();
+      await rest.close();
+      watch.close();
+      await ship.close();
+      tally.close();
+    },
   });
 }
 
@@ -103,27 +177,29 @@ function hostsOf({ rest, socket }: Venue): string[] {
   return urls.map((url) => new URL(url).hostname);
 }
 
-function openStreams(
-  { venues }: Registry,
-  shared: { userAgent: string; resolver: Resolver; log: Log },
-): Streams[] {
-  return venues.flatMap((venue, place) => {
-    const openAfterMs = place * betweenVenuesMs;
-    return venue.socket
-      ? startStreams({ ...shared, venue, socket: venue.socket, openAfterMs })
-      : [];
-  });
-}
-
 /** The slot of a stream lies before its scheduled instant, and so may a standstill of ours that made its silence. */
 function slotWatched(watch: LoopWatch) {
   return (task: Task): Task => ({
     ...task,
     async measure(slotAt, signal) {
       const outcome = await task.measure(slotAt, signal);
-      return watch.stoodStillSince(performance.now() - task.cadenceMs)
+      return watch.stoodStillSince(
+        performance.now() - task.cadenceMs,
+        bearableMs.silence,
+      )
         ? { unmeasured: "starved" }
         : outcome;
+    },
+  });
+}
+
+/** A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when the clock is right again. */
+function inRightTime(clock: ClockWatch) {
+  return (task: Task): Task => ({
+    ...task,
+    async measure(slotAt, signal): Promise<Outcome> {
+      const outcome = await task.measure(slotAt, signal);
+      return isBeyondBearing(clock.read()) ? { unmeasured: "clock" } : outcome;
     },
   });
 }

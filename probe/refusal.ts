@@ -21,7 +21,9 @@ export function refusedFeed(
   return named ?? (silent.length === 1 ? silent[0]! : null);
 }
 
-function isRefusal(frame: Fields): boolean {
+/** Whether a frame refuses something. */
+export function isRefusal(frame: unknown): boolean {
+  if (!isFields(frame)) return false;
   return (
     frame.error != null ||
     frame.success === false ||

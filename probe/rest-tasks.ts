@@ -1,6 +1,6 @@
 import type { Venue } from "../server/registry.js";
 import { makeFreshShare } from "./fresh-share.js";
-import type { LoopWatch } from "./loop-watch.js";
+import { bearableMs, type LoopWatch } from "./loop-watch.js";
 import type { Rest } from "./rest.js";
 import type { Task } from "./schedule.js";
 
@@ -16,7 +16,7 @@ export function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
       async measure(slotAt, signal) {
         const begunMs = performance.now();
         const outcome = await measure(signal, isFresh(slotAt));
-        return watch.stoodStillSince(begunMs)
+        return watch.stoodStillSince(begunMs, bearableMs.answer)
           ? { unmeasured: "starved" }
           : outcome;
       },

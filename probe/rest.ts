@@ -78,7 +78,7 @@ export function makeRest({
     const lane = (fresh ? undefined : idle.pop()) ?? openLane(origin);
     const exchange = await lane.exchange(plan.request, plan.limits, signal);
     if (hasReached(exchange)) resolver.reached(host);
-    if (clock) compareClock(clock, host, exchange);
+    if (clock) compareClock(clock, origin, exchange);
     if (exchange.failure) await dropLane(lane);
     else {
       idle.push(lane);
@@ -185,14 +185,14 @@ function isClosedToNewcomers({ connection, failure }: Exchange): boolean {
 /** Both instants by the wall clock as it stands now. */
 function compareClock(
   clock: Pick<ClockWatch, "answered">,
-  host: string,
+  origin: string,
   { sentMs, firstByteMs, headers }: Exchange,
 ): void {
   if (sentMs === null || firstByteMs === null) return;
   const { date, age } = headers;
   const partMs = Date.now() - performance.now();
   clock.answered(
-    host,
+    origin,
     date?.toString(),
     age?.toString(),
     partMs + sentMs,

@@ -2,13 +2,9 @@ import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
+import type { UnmeasuredReason } from "../server/unmeasured.js";
 import type { Clock } from "./clock.js";
-import {
-  fitted,
-  isUnmeasured,
-  type Outcome,
-  type UnmeasuredReason,
-} from "./measurement.js";
+import { fitted, isUnmeasured, type Outcome } from "./measurement.js";
 
 /** One component and how it is measured. `measure` does not reject; what the venue does wrong is in the outcome. */
 export interface Task {
@@ -20,11 +16,14 @@ export interface Task {
 
 export interface ScheduleOptions {
   region: string;
-  tasks: readonly Task[];
   clock: Clock;
   log: Log;
   onSample: (sample: Sample) => void;
-  onUnmeasured: (reason: UnmeasuredReason, slots: number) => void;
+  onUnmeasured: (
+    reason: UnmeasuredReason,
+    slots: number,
+    venue: string,
+  ) => void;
   /** The turn of a slot has come, so long after its scheduled instant. */
   onTurn?: (lateMs: number) => void;
 }
@@ -35,23 +34,43 @@ const onTimeMs = 50;
 /** One that comes up later than this is not measured any more. */
 const lateAfterMs = 1000;
 
+export interface Schedule {
+  /**
+   * Begins to run tasks, each from its next slot on.
+   *
+   * @returns ends them: what is being measured is still recorded
+   */
+  begin(tasks: readonly Task[]): () => Promise<void>;
+  /** Ends all of them, and what is being measured with them. */
+  close(): Promise<void>;
+}
+
 /**
  * Runs every task on its own fixed grid: slot k is at k × cadence + phase.
  *
  * There is no drift, since each slot is reckoned from the grid and not from the
  * slot before; and never two measurements of one component at a time.
  */
-export function startSchedule(options: ScheduleOptions): {
-  close(): Promise<void>;
-} {
+export function makeSchedule(options: ScheduleOptions): Schedule {
   const stopping = new AbortController();
   // Every measurement under way listens to it.
   setMaxListeners(0, stopping.signal);
-  const runs = options.tasks.map((task) => runTask(task, options, stopping));
+  const running = new Set<{ stop(): Promise<void> }>();
+
+  async function end(runs: readonly { stop(): Promise<void> }[]) {
+    await Promise.all(runs.map((run) => run.stop()));
+    for (const run of runs) running.delete(run);
+  }
+
   return {
+    begin(tasks) {
+      const runs = tasks.map((task) => runTask(task, options, stopping));
+      for (const run of runs) running.add(run);
+      return () => end(runs);
+    },
     async close() {
       stopping.abort();
-      await Promise.all(runs.map((run) => run.stop()));
+      await end([...running]);
     },
   };
 }
@@ -89,7 +108,7 @@ function runTask(
     const slotMs = latestSlot(nowMs);
     if (slotMs >= nextMs) {
       const missed = Math.round((slotMs - nextMs) / cadenceMs);
-      if (missed > 0) onUnmeasured("late", missed);
+      if (missed > 0) onUnmeasured("late", missed, venue);
       takeSlot(slotMs, nowMs);
     }
     // A timer may fire a little early, and the clock may have been set back: the grid decides.
@@ -99,8 +118,8 @@ function runTask(
 
   function takeSlot(slotMs: number, nowMs: number) {
     onTurn?.(nowMs - slotMs);
-    if (nowMs - slotMs > lateAfterMs) return onUnmeasured("late", 1);
-    if (running) return onUnmeasured("overlap", 1);
+    if (nowMs - slotMs > lateAfterMs) return onUnmeasured("late", 1, venue);
+    if (running) return onUnmeasured("overlap", 1, venue);
     running = measure(new Date(slotMs), lateMsOf(nowMs - slotMs)).finally(
       () => (running = null),
     );
@@ -109,7 +128,7 @@ function runTask(
   async function measure(slotAt: Date, lateMs: number | null) {
     const outcome = await measured(slotAt);
     if (stopping.signal.aborted) return;
-    if (isUnmeasured(outcome)) onUnmeasured(outcome.unmeasured, 1);
+    if (isUnmeasured(outcome)) onUnmeasured(outcome.unmeasured, 1, venue);
     else onSample({ venue, component, slotAt, lateMs, ...fitted(outcome) });
   }
 

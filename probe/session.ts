@@ -1,11 +1,13 @@
 import type { Log } from "../server/log.js";
 import type { KeepAlive } from "../server/registry.js";
+import { compileAcknowledgement } from "./acknowledgement.js";
 import { compileMatch } from "./checks.js";
-import type { Feed } from "./feed.js";
+import type { Feed, Trouble } from "./feed.js";
+import { compileFrameReader, type DataFrame } from "./frame-reader.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
-import { refusedFeed } from "./refusal.js";
+import { isRefusal, refusedFeed } from "./refusal.js";
 import type { Resolver } from "./resolver.js";
-import { openSocket, type Down, type Socket } from "./socket.js";
+import { openSocket, type Down, type Flow, type Socket } from "./socket.js";
 
 export interface SessionOptions {
   url: string;
@@ -15,43 +17,76 @@ export interface SessionOptions {
   resolver: Resolver;
   log: Log;
   onOpen(session: Session): void;
-  onSubscribed(session: Session, feed: Feed): void;
-  onData(session: Session, feed: Feed, frame: unknown): void;
-  onRefused(session: Session, feed: Feed): void;
+  /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
+  onServed(session: Session, feed: Feed): void;
+  /** `frame` is good only until this returns. */
+  onData(session: Session, feed: Feed, frame: DataFrame, atMs: number): void;
+  onTrouble(session: Session, feed: Feed, trouble: Trouble): void;
   onDown(session: Session, down: Down): void;
+  patience?: Patience;
+  /** What is taken from the peer; not to be changed but to measure how fast we are. */
+  flow?: Flow;
 }
 
 /** One socket from its opening to its end: subscribed, kept alive, its frames told apart. */
 export interface Session {
   opened(): Socket["opened"];
-  asked: ReadonlySet<Feed>;
+  /** Streams that were acknowledged, or have spoken. */
+  served: ReadonlySet<Feed>;
   /** Streams that have sent data. */
   heard: ReadonlySet<Feed>;
-  /** Streams whose subscription was refused, and that have sent nothing since. */
-  refused: ReadonlySet<Feed>;
+  /** Streams that are not served, and why. */
+  troubles: ReadonlyMap<Feed, Trouble>;
   close(): void;
 }
+
+export interface Patience {
+  /** How long after a subscription it must have been acknowledged, or data have come. */
+  answerWithinMs: number;
+  /** How long after trouble the stream is asked for again, on the same socket. */
+  askAgainMs: number;
+}
+
+/**
+ * A socket that opens has ten seconds for it, and so has a subscription. Asking
+ * again every two minutes keeps to the hourly ration of the strictest venue
+ * (240 at Bitget), and finds out when a venue has recovered.
+ */
+const usualPatience: Patience = {
+  answerWithinMs: 10_000,
+  askAgainMs: 120_000,
+};
 
 /** Venues take five messages a second or more; Binance counts pings too. */
 const betweenMessagesMs = 250;
 
+/** Acknowledgements and errors are short; what is longer and no stream's data is not read. */
+const longestNotice = 64 * 1024;
+
 export function startSession(options: SessionOptions): Session {
-  const { url, feeds, userAgent, resolver } = options;
+  const { url, feeds, userAgent, resolver, flow } = options;
+  const { answerWithinMs, askAgainMs } = options.patience ?? usualPatience;
   const { send, respond } = options.keepAlive;
   const mustAnswer = respond ? compileMatch(respond.when) : () => false;
+  const reader = compileFrameReader(feeds.map(({ stream }) => stream));
+  const acknowledged = compileAcknowledgement(feeds);
   const channels = new Map<string, unknown>();
-  const asked = new Set<Feed>();
+  const asked = new Map<Feed, number>();
+  const served = new Set<Feed>();
   const heard = new Set<Feed>();
-  const refused = new Set<Feed>();
+  const troubles = new Map<Feed, Trouble>();
+  const toAskAgain = new Set<Feed>();
+  const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
-  let subscriber: NodeJS.Timeout | undefined;
+  let frameMs = 0;
 
   const socket = openSocket({
     url,
     userAgent,
     resolver,
+    ...(flow && { flow }),
     onOpen,
-    onHeard: () => keepAlive?.heard(),
+    onHeard: (atMs) => keepAlive?.heard(atMs),
     onMessage,
     onDown(down) {
       stop();
@@ -60,9 +95,9 @@ export function startSession(options: SessionOptions): Session {
   });
   const session: Session = {
     opened: () => socket.opened,
-    asked,
+    served,
     heard,
-    refused,
+    troubles,
     close() {
       stop();
       socket.close();
@@ -78,23 +113,56 @@ export function startSession(options: SessionOptions): Session {
     });
     options.onOpen(session);
     const saidAlready = send.kind === "once";
-    if (saidAlready) subscriber = setTimeout(subscribeNext, betweenMessagesMs);
+    if (saidAlready) after(betweenMessagesMs, subscribeNext);
     else subscribeNext();
   }
 
   function subscribeNext() {
     const feed = feeds[asked.size];
     if (!feed) return;
+    subscribe(feed);
+    after(betweenMessagesMs, subscribeNext);
+  }
+
+  function subscribe(feed: Feed) {
+    const askedMs = performance.now();
+    asked.set(feed, askedMs);
     socket.send(messageText(feed.stream.subscribe));
-    asked.add(feed);
-    options.onSubscribed(session, feed);
-    subscriber = setTimeout(subscribeNext, betweenMessagesMs);
+    if (!feed.stream.acknowledge) return serve(feed);
+    after(answerWithinMs, () => {
+      if (!served.has(feed) && !troubles.has(feed))
+        trouble(feed, { kind: "unanswered", askedMs });
+    });
+  }
+
+  function trouble(feed: Feed, told: Trouble) {
+    served.delete(feed);
+    heard.delete(feed);
+    troubles.set(feed, told);
+    options.onTrouble(session, feed, told);
+    if (!toAskAgain.has(feed)) askAgain(feed);
+  }
+
+  function askAgain(feed: Feed) {
+    toAskAgain.add(feed);
+    after(askAgainMs, () => {
+      toAskAgain.delete(feed);
+      if (!troubles.has(feed)) return;
+      subscribe(feed);
+      askAgain(feed);
+    });
+  }
+
+  function serve(feed: Feed) {
+    troubles.delete(feed);
+    served.add(feed);
+    options.onServed(session, feed);
   }
 
   /** What a frame breaks in us costs its socket, never the program. */
-  function onMessage(text: string) {
+  function onMessage(frame: Buffer, atMs: number) {
     try {
-      onFrame(text);
+      onFrame(frame, atMs);
     } catch (error) {
       options.log.error("a frame broke the probe; this is a bug of ours", {
         url,
@@ -104,41 +172,59 @@ export function startSession(options: SessionOptions): Session {
     }
   }
 
-  function onFrame(text: string) {
-    const frame = parsed(text);
-    if (frame === undefined) return;
-    if (respond && mustAnswer(frame, channels))
-      socket.send(messageText(respond.message));
-    let isData = false;
-    for (const feed of asked) {
-      if (!feed.isData(frame, channels)) continue;
-      isData = true;
+  function onFrame(frame: Buffer, atMs: number) {
+    frameMs = atMs;
+    if (reader.read(frame, channels, onStreamData)) return;
+    if (frame.length <= longestNotice) onNotice(parsed(frame));
+  }
+
+  function onStreamData(place: number, frame: DataFrame) {
+    const feed = feeds[place]!;
+    if (!heard.has(feed)) {
+      if (!asked.has(feed)) return;
       heard.add(feed);
-      refused.delete(feed);
-      options.onData(session, feed, frame);
+      if (!served.has(feed)) serve(feed);
     }
-    if (!isData) onNotice(frame);
+    options.onData(session, feed, frame, frameMs);
   }
 
   function onNotice(frame: unknown) {
+    if (frame === undefined) return;
+    if (respond && mustAnswer(frame, channels))
+      socket.send(messageText(respond.message));
     noteChannel(frame, channels, feeds.length);
-    const silent = [...asked].filter((feed) => !heard.has(feed));
+    const silent = [...asked.keys()].filter((feed) => !heard.has(feed));
+    if (isRefusal(frame)) return onRefusal(frame, silent);
+    const waiting = silent.filter((feed) => !served.has(feed));
+    const feed = acknowledged(frame, waiting);
+    if (feed) serve(feed);
+  }
+
+  function onRefusal(frame: unknown, silent: Feed[]) {
     const feed = refusedFeed(frame, silent);
-    if (!feed) return;
-    refused.add(feed);
-    options.onRefused(session, feed);
+    if (feed && troubles.get(feed)?.kind !== "refused")
+      trouble(feed, { kind: "refused", askedMs: asked.get(feed)! });
+  }
+
+  function after(ms: number, run: () => void) {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      run();
+    }, ms);
+    timers.add(timer);
   }
 
   function stop() {
     keepAlive?.stop();
-    clearTimeout(subscriber);
+    for (const timer of timers) clearTimeout(timer);
+    timers.clear();
   }
 }
 
 /** Bare words (`pong`) are no JSON; neither is what a venue sends by mistake. */
-function parsed(text: string): unknown {
+function parsed(frame: Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(frame.toString("utf8"));
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { retryAfterMs } from "../server/retry-after.js";
 import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
+import { makeBucket, type Allowance } from "./bucket.js";
 import { openConnection, type Connection } from "./connection.js";
 import type { Resolver } from "./resolver.js";
 
@@ -10,12 +11,17 @@ export interface SocketOptions {
   userAgent: string;
   resolver: Resolver;
   onOpen: () => void;
-  /** Any frame at all, pings and pongs included. */
-  onHeard: () => void;
-  onMessage: (text: string) => void;
+  /** Any frame at all, pings and pongs included. Instants are `performance.now()`. */
+  onHeard: (atMs: number) => void;
+  /** A frame of text, valid UTF-8, or of bytes; good only until this returns. */
+  onMessage: (frame: Buffer, atMs: number) => void;
   /** Called once, however the socket ends; not after `close()`. */
   onDown: (down: Down) => void;
+  flow?: Flow;
 }
+
+/** What a peer may send: so much at once, and then so much a second. Beyond that the socket is ended, whatever was sent. */
+export type Flow = Record<"frames" | "bytes", Allowance>;
 
 /** Why a socket is not, or no longer, open. */
 export interface Down {
@@ -43,7 +49,20 @@ export interface Socket {
 /** From the start of the connection to the upgrade's answer. */
 const openWithinMs = 10_000;
 
+/** For a closing handshake, whoever began it. */
 const goodbyeMs = 1000;
+
+/**
+ * The busiest socket of the registry brings some hundred frames a second, and
+ * some hundred kilobytes; a standstill of ours of a minute is made up for.
+ */
+const usualFlow: Flow = {
+  frames: { burst: 20_000, perSecond: 2000 },
+  bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
+};
+
+/** Other hosts' troubles are judged by seconds. */
+const reachedEveryMs = 1000;
 
 /** Books of a thousand levels are below 1 MiB; a larger frame ends the socket. */
 const maxFrameBytes = 4 * 1024 * 1024;
@@ -51,11 +70,18 @@ const maxFrameBytes = 4 * 1024 * 1024;
 /** A venue that makes us write without reading is not written to without bound. */
 const maxUnsentBytes = 1024 * 1024;
 
+/** More fragments than that are no message but an attack: the longest frame in pieces of one TCP segment has 3,000. */
+const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
+
 /** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
 export function openSocket(options: SocketOptions): Socket {
   const { url, userAgent, resolver, onOpen, onMessage, onDown } = options;
   const begunMs = performance.now();
   const { protocol, hostname, port } = new URL(url);
+  const { frames, bytes } = options.flow ?? usualFlow;
+  const framesLeft = makeBucket(frames);
+  const bytesLeft = makeBucket(bytes);
+  let reachedMs = -Infinity;
   let connection: Connection | null = null;
   let ended = false;
   let closed = false;
@@ -65,22 +91,28 @@ export function openSocket(options: SocketOptions): Socket {
     headers: { "user-agent": userAgent },
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
+    ...patience,
   });
   const openTimer = setTimeout(onOpenDeadline, openWithinMs);
   ws.on("open", onWsOpen);
-  ws.on("message", (data: Buffer) => {
+  ws.on("message", (frame: Buffer) => {
+    const atMs = performance.now();
+    onHeard(atMs);
     if (ended) return;
-    onHeard();
     // Binary frames hold JSON too, at KuCoin.
-    onMessage(data.toString("utf8"));
+    onMessage(frame, atMs);
   });
   ws.on("ping", () => {
-    onHeard();
+    onHeard(performance.now());
     boundUnsent();
   });
-  ws.on("pong", onHeard);
+  ws.on("pong", () => onHeard(performance.now()));
   ws.on("unexpected-response", onRefusal);
-  ws.on("error", (error) => end(causeOfSocketError(error), error.message));
+  ws.on("error", (error) => {
+    end(causeOfSocketError(error), error.message);
+    // Who breaks the protocol is not heard out.
+    ws.terminate();
+  });
   ws.on("close", (code, reason) =>
     end(
       { fault: "closed" },
@@ -121,12 +153,30 @@ export function openSocket(options: SocketOptions): Socket {
     const latencyUs = Math.round((atMs - begunMs) * 1000);
     resolver.reached(hostname);
     socket.opened = { atMs, latencyUs, connection };
+    // Fragments are no events of their own; what they weigh is.
+    connection.socket.on("data", (chunk: Buffer) => {
+      if (!bytesLeft.take(chunk.length, performance.now())) flooded("bytes");
+    });
     onOpen();
   }
 
-  function onHeard() {
-    resolver.reached(hostname);
-    options.onHeard();
+  function onHeard(atMs: number) {
+    if (ended) return;
+    if (!framesLeft.take(1, atMs)) return flooded("frames");
+    if (atMs - reachedMs > reachedEveryMs) {
+      reachedMs = atMs;
+      resolver.reached(hostname);
+    }
+    options.onHeard(atMs);
+  }
+
+  function flooded(what: keyof Flow) {
+    const { burst, perSecond } = { frames, bytes }[what];
+    end(
+      { fault: "closed" },
+      `the peer sends without measure: more than ${burst} ${what} at once, or ${perSecond} a second`,
+    );
+    ws.terminate();
   }
 
   function onOpenDeadline() {

@@ -1,6 +1,7 @@
 import type { Log } from "../server/log.js";
 import { componentsOf, type Socket, type Venue } from "../server/registry.js";
-import { makeFeed, type Feed } from "./feed.js";
+import type { ClockWatch } from "./clock-error.js";
+import { makeFeed, type Feed, type Trouble } from "./feed.js";
 import { startLine, type Line } from "./line.js";
 import {
   isUnmeasured,
@@ -19,6 +20,8 @@ export interface StreamsOptions {
   userAgent: string;
   resolver: Resolver;
   log: Log;
+  /** How wrong our own clock is known to be. */
+  clock: Pick<ClockWatch, "read">;
 }
 
 export interface Streams {
@@ -30,7 +33,7 @@ export interface Streams {
 
 /** Connects to a venue: one socket, or one for each address that its streams need. */
 export function startStreams(options: StreamsOptions): Streams {
-  const { venue, socket } = options;
+  const { venue, socket, clock } = options;
   const feeds = socket.streams.map(makeFeed);
   const lines = openLines(options, feeds);
   const cadences = new Map(
@@ -52,7 +55,9 @@ export function startStreams(options: StreamsOptions): Streams {
     tasks: [
       task("conn", (cadenceMs) => measuredSocket(lines, cadenceMs)),
       ...feeds.map((feed) =>
-        task(feed.stream.name, (cadenceMs) => measuredStream(feed, cadenceMs)),
+        task(feed.stream.name, (cadenceMs) =>
+          measuredStream(feed, cadenceMs, clock),
+        ),
       ),
     ],
     socketsOpen: () => lines.filter((line) => line.opened()).length,
@@ -102,17 +107,48 @@ function opening(lines: readonly Line[], slotMs: number): Partial<Measurement> {
     .filter(({ atMs }) => atMs > slotBegunMs)
     .sort((a, b) => b.latencyUs - a.latencyUs);
   if (!slowest) return {};
-  const { dnsUs, connectUs, tlsUs } = slowest.connection;
-  return { latencyUs: slowest.latencyUs, dnsUs, connectUs, tlsUs };
+  const { dnsUs, connectUs, tlsUs, certificateExpiresAt } = slowest.connection;
+  const { latencyUs } = slowest;
+  return { latencyUs, dnsUs, connectUs, tlsUs, certificateExpiresAt };
 }
 
 /** While its socket is down a stream has no evidence: that fault stands on `ws:conn` alone. */
-function measuredStream(feed: Feed, slotMs: number): Outcome {
-  const reading = feed.meter.read(performance.now(), slotMs);
+function measuredStream(
+  feed: Feed,
+  slotMs: number,
+  clock: Pick<ClockWatch, "read">,
+): Outcome {
+  const { meter, sequence, stream, trouble } = feed;
+  const nowMs = performance.now();
+  const reading = meter.read(nowMs, slotMs);
+  if (trouble) return { ...unserved(trouble, nowMs), fault: "handshake" };
   if (!reading) return { unmeasured: "subscribing" };
-  const measured = { ...nothingMeasured, ...reading };
-  if (feed.refused) return { ...measured, fault: "handshake" };
-  if (reading.quietMs > feed.stream.stall.afterMs)
-    return { ...measured, fault: "stall" };
+  const { messages, quietMs, eventAgeMs, gaps } = reading;
+  const measured: Measurement = {
+    ...nothingMeasured,
+    messages,
+    quietMs,
+    eventAgeMs: corrected(eventAgeMs, clock),
+    sequenceGaps: sequence && gaps,
+  };
+  if (quietMs > stream.stall.afterMs) return { ...measured, fault: "stall" };
   return { ...measured, good: true };
+}
+
+/** Nothing came, ever since it was asked for. */
+function unserved({ askedMs }: Trouble, nowMs: number): Measurement {
+  return {
+    ...nothingMeasured,
+    messages: 0,
+    quietMs: Math.round(nowMs - askedMs),
+  };
+}
+
+/** Events are as old as they would be by a clock that goes right. */
+function corrected(
+  ageMs: number | null,
+  clock: Pick<ClockWatch, "read">,
+): number | null {
+  if (ageMs === null) return null;
+  return Math.round(ageMs - (clock.read()?.errorMs ?? 0));
 }

@@ -1,5 +1,8 @@
 import type { Log } from "../server/log.js";
-import { unmeasuredReasons, type UnmeasuredReason } from "./measurement.js";
+import {
+  unmeasuredReasons,
+  type UnmeasuredReason,
+} from "../server/unmeasured.js";
 
 export type UnmeasuredCounts = { [reason in UnmeasuredReason]: number };
 

@@ -75,7 +75,7 @@ export const commands: Record<string, Entry> = {
     load: () => import("./commands/web.js"),
   },
   probe: {
-    summary: "measure every venue from one region",
+    summary: "measure the venues from one region",
     load: () => import("./commands/probe.js"),
   },
   incident: {

@@ -7,7 +7,8 @@
 /** Leads from a parsed JSON value to the value at the path; undefined where the path breaks. */
 export type JsonPath = (value: unknown) => unknown;
 
-type Step = string | number;
+/** A key of an object, or a place in an array. */
+export type Step = string | number;
 
 const stepPattern =
   /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
@@ -16,11 +17,16 @@ const stepPattern =
  * @throws Error that names the character where the text stops being a path
  */
 export function parsePath(text: string): JsonPath {
-  const steps = stepsOf(text);
+  const steps = pathSteps(text);
   return (value) => steps.reduce(taken, value);
 }
 
-function stepsOf(text: string): Step[] {
+/**
+ * The steps of a path, for who takes them in another way.
+ *
+ * @throws Error as `parsePath`
+ */
+export function pathSteps(text: string): Step[] {
   if (!text.startsWith("$")) throw refusal(text, 0, "$");
   const steps: Step[] = [];
   let at = 1;

@@ -1,10 +1,12 @@
 /** What must hold in a registry beyond its shape. */
 
+import { framePaths, maxFramePaths } from "./frame-paths.js";
 import { parsePath } from "./json-path.js";
 import type {
   Match,
   Official,
   RestEndpoint,
+  Sequence,
   Socket,
   Stream,
   Venue,
@@ -105,6 +107,11 @@ function socketRules({ url, keepAlive, streams }: Socket): Problem[] {
     ),
     ...repeated(["streams"], streams, "name"),
     ...each(["streams"], streams, (stream) => streamRules(stream, channels)),
+    ...must(
+      framePaths(streams).length <= maxFramePaths,
+      ["streams"],
+      `at most ${maxFramePaths} different paths in match, ignore, eventTime and sequence of all of them, as frames are scanned for them at once`,
+    ),
   ];
 }
 
@@ -121,13 +128,26 @@ function replyRules({ send, replyWithinMs }: Socket["keepAlive"]): Problem[] {
 }
 
 function streamRules(stream: Stream, channels: string[]): Problem[] {
-  const { url, match, ignore, eventTime } = stream;
+  const { url, acknowledge, match, ignore, eventTime, sequence } = stream;
   return [
     ...urlRule(["url"], url),
+    ...each(["acknowledge"], acknowledge ?? [], (condition) =>
+      matchRules([], condition, []),
+    ),
     ...matchRules(["match"], match, channels),
     ...matchRules(["ignore"], ignore, channels),
     ...pathRule(["eventTime", "path"], eventTime?.path),
+    ...within(["sequence"], sequence ? sequenceRules(sequence) : []),
     ...within(["stall"], stallRules(stream)),
+  ];
+}
+
+function sequenceRules(sequence: Sequence): Problem[] {
+  const { kind, path } = sequence;
+  return [
+    ...pathRule(["path"], path),
+    ...(kind === "range" ? pathRule(["first"], sequence.first) : []),
+    ...(kind === "link" ? pathRule(["previous"], sequence.previous) : []),
   ];
 }
 

@@ -91,7 +91,7 @@ export interface KeepAlive {
   replyWithinMs: number | null;
   /** The socket counts as dead after this long without any frame, pings and pongs included; null where the venue gives no rule. */
   deadAfterMs: number | null;
-  /** A frame of the server that must be answered (Deribit's test_request). */
+  /** A frame of the server, none of a stream's data, that must be answered (Deribit's test_request). */
   respond?: { when: Match; message: unknown };
 }
 
@@ -103,6 +103,13 @@ export interface Stream {
   url?: string;
   /** Sent as JSON once the socket is open; "{unixSeconds}" in it as in `KeepAlive`. */
   subscribe: unknown;
+  /**
+   * What holds of the frame that acknowledges the subscription. Where it names no
+   * subscription, the first one that waits for it has it. Until then, or until the
+   * stream has spoken, it is not measured, and from ten seconds on its slots are
+   * bad. Absent: nothing is awaited but data.
+   */
+  acknowledge?: Match[];
   /** A frame is data of this stream when `match` holds and `ignore` does not. */
   match: Match;
   ignore?: Match;
@@ -112,12 +119,29 @@ export interface Stream {
    * ISO 8601 text. Not every frame of a stream need carry it.
    */
   eventTime?: { path: string; unit: "ns" | "us" | "ms" | "s" | "iso" };
+  sequence?: Sequence;
   /** Length of a slot, milliseconds. */
   cadenceMs: number;
   typicalPerMinute: number;
   rateBasis: "documented" | "probed" | "estimate";
   stall: StallThreshold;
 }
+
+/**
+ * How the venue numbers the frames of a stream. `path` leads to the number of a
+ * frame, or to the last of those it covers.
+ *
+ * - `counter` each number is one more than the one before
+ * - `range` a frame covers the numbers from `first` on, which is one more than the last of the frame before
+ * - `link` `previous` is the number of the frame before
+ *
+ * Where `first` or `previous` is missing the numbers begin anew (a snapshot), as
+ * they do on each connection.
+ */
+export type Sequence =
+  | { kind: "counter"; path: string }
+  | { kind: "range"; path: string; first: string }
+  | { kind: "link"; path: string; previous: string };
 
 /**
  * Silence beyond `afterMs` is a stall. `distribution` is what it was read off

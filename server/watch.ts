@@ -1,4 +1,5 @@
 import type { Db, Pool } from "./db.js";
+import type { UnmeasuredReason } from "./unmeasured.js";
 
 /** What of a probe's own keeps it from measuring, or from measuring right. */
 export const troubleKinds = [
@@ -35,7 +36,7 @@ export interface ProbeReport {
   version: string;
   startedAt: Date;
   /** Slots without a sample since the start, by reason. */
-  unmeasured: Record<string, number>;
+  unmeasured: Partial<Record<UnmeasuredReason, number>>;
   troubles: readonly Trouble[];
   /** Null while too few venues agree. */
   clock: ClockError | null;
@@ -65,7 +66,7 @@ export async function keepWatch(
       report.version,
       report.startedAt,
       forMs,
-      JSON.stringify(report.unmeasured),
+      JSON.stringify(occurring(report.unmeasured)),
       JSON.stringify(report.troubles),
       clock?.errorMs ?? null,
       clock?.withinMs ?? null,
@@ -92,4 +93,10 @@ export async function leaveWatch(
   process: string,
 ): Promise<void> {
   await db.file("leave_watch", [region, process]);
+}
+
+function occurring(counts: ProbeReport["unmeasured"]): typeof counts {
+  return Object.fromEntries(
+    Object.entries(counts).filter(([, count]) => count > 0),
+  );
 }

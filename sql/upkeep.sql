@@ -12,6 +12,8 @@ create function upkeep.refused_after() returns interval language sql immutable r
 create function upkeep.late_window() returns interval language sql immutable return interval '7 days 12 hours';
 create function upkeep.raw_kept() returns interval language sql immutable return interval '8 days';
 create function upkeep.minutes_kept() returns interval language sql immutable return interval '100 days';
+-- A probe that was not heard of for so long does not come back, and says nothing any more.
+create function upkeep.probes_kept() returns interval language sql immutable return interval '1 day';
 create function upkeep.alerts_kept() returns interval language sql immutable return interval '90 days';
 
 -- Chunks are compressed when all but the latest of late samples have come: a late insert into a compressed chunk works,
@@ -150,6 +152,8 @@ $$;
 create function upkeep.retain(at timestamptz) returns integer
 language sql
 begin atomic
+  delete from probe p where p.seen_at < retain.at - upkeep.probes_kept()
+    and exists (select from probe later where later.region_id = p.region_id and later.seen_at > p.seen_at);
   delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
   -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
   delete from official_reading where until_at < at - interval '400 days';

@@ -4,6 +4,7 @@ import { sql } from "../server/db.js";
 import { type Api, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { decideThrough, measured, unmeasured } from "./fleet.js";
+import { forgetAt, member } from "./member.js";
 
 interface Fleet {
   regions: {
@@ -147,4 +148,65 @@ void t.test("an impaired region", async (t) => {
     await decideThrough(pool, ago(18), ago(16));
     t.strictSame((await fleet(api)).regions[2]!.impairments, [], "for a week");
   });
+});
+
+void t.test("the probes of a region, and their own troubles", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const since = new Date("2026-01-15T12:00:00Z");
+  const [well, troubled] = [
+    member(pool, {
+      version: "1.2.3",
+      startedAt: since,
+      unmeasured: { late: 2 },
+    }),
+    member(pool, {
+      version: "1.2.4",
+      unmeasured: { network: 37, late: 1 },
+      troubles: [{ kind: "network", since, detail: "there is no route" }],
+      clock: { errorMs: -11.7, withinMs: 34.2 },
+    }),
+  ];
+  const ofEurope = member(pool, { region: "eu-central", clock: null });
+  for (const one of [ofEurope, well, troubled, well, troubled])
+    await one.renew();
+  await forgetAt(pool, ofEurope.process);
+
+  const { body } = await api.ask<{ regions: Record<string, unknown>[] }>(
+    "/v1/regions",
+  );
+  const [eu, ap, us] = body.regions;
+  t.match(us, {
+    probeVersion: "1.2.4",
+    probeStartedAt: since.toISOString(),
+    unmeasuredSlots: 40,
+    troubles: [
+      {
+        probe: troubled.process,
+        kind: "network",
+        since: since.toISOString(),
+        detail: "there is no route",
+      },
+    ],
+  });
+  t.match(us!.probes, [
+    {
+      ...{ id: well.process, version: "1.2.3", unmeasuredSlots: 2 },
+      ...{ unmeasuredByReason: { late: 2 }, clockErrorMs: null },
+    },
+    {
+      ...{ id: troubled.process, version: "1.2.4" },
+      ...{ unmeasuredByReason: { network: 37, late: 1 } },
+      ...{ unmeasuredSlots: 38, clockErrorMs: -12, clockErrorWithinMs: 35 },
+    },
+  ]);
+  const shares = (us!.probes as { venues: number }[]).map((one) => one.venues);
+  t.same(shares.sort(), [7, 8], "they share its venues");
+  t.match(
+    eu!.probes,
+    [{ id: ofEurope.process, venues: 15 }],
+    "the one that was alive last, where none is",
+  );
+  t.strictSame([ap!.probes, ap!.troubles], [[], []]);
+  t.equal(ap!.probeVersion, null);
 });

@@ -215,6 +215,14 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     regions: ["us-east"],
     head: 21_000_001,
   });
+  // named a head, but not of late
+  await measured(pool, {
+    ...{ from: ago(150), to: ago(100), head: 270_000_000 },
+    ...{ venue: "solana", component: "rest:slot" },
+  });
+  await pool.query(
+    sql`update sample set certificate_expires_at = now() + interval '30 days'`,
+  );
   await decide(pool);
   await askAll(
     api,

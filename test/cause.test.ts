@@ -14,9 +14,12 @@ void t.test(
     const both = new AggregateError([errorOf("ENETUNREACH"), gone]);
     t.same(causeOf(both, "connect", true), { fault: "connect" });
     t.same(causeOf(both, "connect", false), { unmeasured: "network" });
-    for (const code of ["ENETUNREACH", "EMFILE"])
+    t.same(causeOf(errorOf("ENETUNREACH"), "connect", true), {
+      unmeasured: "network",
+    });
+    for (const code of ["EMFILE", "EADDRNOTAVAIL"])
       t.same(causeOf(errorOf(code), "connect", true), {
-        unmeasured: "network",
+        unmeasured: "sockets",
       });
     t.end();
   },

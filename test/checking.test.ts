@@ -120,8 +120,18 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
   await forget(db);
   await makeTypical(db);
   await db.query(sql`
-    insert into probe (region_id, version, started_at, seen_at, unmeasured)
-    select region_id, '1.2.3', ${at("00:00")}, ${at("00:00")}, 0 from region where region = 'eu-central'
+    with probe_of_europe as (
+      insert into probe (region_id, process, version, started_at, seen_at, unmeasured)
+      select region_id, gen_random_uuid(), '1.2.3', ${at("00:00")}, ${at("00:00")}, 0
+      from region
+      where region = 'eu-central'
+      returning region_id, process
+    )
+    insert into watch (region_id, venue_id, process)
+    select p.region_id, v.venue_id, p.process
+    from probe_of_europe p
+    cross join venue v
+    on conflict (region_id, venue_id) do update set process = excluded.process
   `);
   await measured(db, { from: at("00:00"), to: at("10:00") });
   const minute = { from: at("02:00"), to: at("03:00") };

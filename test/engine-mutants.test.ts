@@ -7,6 +7,9 @@ import { type Mutant, mutants } from "./engine-mutants.js";
 import { goesAsExpected, play } from "./scenario-play.js";
 import { readScenarios, type Scenario } from "./scenario.js";
 
+/** Or the first alone, of those that notice a mutant. */
+const everyScenario = process.env.MUTANTS === "all";
+
 void t.test("no clause of the rule book can be taken out", async (t) => {
   const { pool } = await migratedDatabase(t);
   const scenarios = await readScenarios();
@@ -19,7 +22,7 @@ void t.test("no clause of the rule book can be taken out", async (t) => {
     const { breaks, noticedBy } = mutant;
     const definition = originals[index]!;
     await pool.script(definition.replace(mutant.found, () => mutant.becomes));
-    for (const name of noticedBy) {
+    for (const name of everyScenario ? noticedBy : noticedBy.slice(0, 1)) {
       const scenario = scenarios.find(({ file }) => file === `${name}.txt`);
       if (!scenario) throw new Error(`there is no scenario ${name}.txt`);
       t.ok(

@@ -6,6 +6,7 @@ import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
 import { version } from "../server/package.js";
 import { migratedDatabase, type TestDatabase } from "./database.js";
+import { member } from "./member.js";
 import { parseScenario } from "./scenario.js";
 import { play } from "./scenario-play.js";
 
@@ -38,10 +39,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
        us-east    .*6 _*9
        ap-southeast _*15`,
     );
-    await pool.query(sql`
-      insert into probe select region_id, '1.2.3', now(), now(), 0 from region where region = 'eu-central'
-      on conflict (region_id) do update set version = excluded.version
-    `);
+    await member(pool, { region: "eu-central" }).renew();
     const decided = accepted(await tick(pool, afterS(90)));
     t.strictSame(decided.opened, ["kraken-2026-01-15-rest-degraded"]);
     const [row] = await pool.query<{ evidence: unknown; started_at: Date }>(

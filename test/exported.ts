@@ -1,7 +1,9 @@
 /** What is exported, by real programs' own makers: each series' name with the labels that it has. */
 import { makeProbeMetrics } from "../probe/metrics.js";
-import type { UnmeasuredReason } from "../probe/measurement.js";
-import { unmeasuredReasons } from "../probe/measurement.js";
+import {
+  unmeasuredReasons,
+  type UnmeasuredReason,
+} from "../server/unmeasured.js";
 import { makeAlertMetrics } from "../server/alerts/metrics.js";
 import { makeWebMetrics } from "../server/api/web-metrics.js";
 import type { Pool } from "../server/db.js";
@@ -59,6 +61,10 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
     unmeasured,
     newestSlotAt: new Date(),
     socketsOpen: 1,
+    watching: ["kraken"],
+    troubles: [],
+    clock: { errorMs: -12, withinMs: 35 },
+    renewedAt: new Date(),
     certificates: [
       { venue: "a", component: "rest:book", expiresAt: new Date() },
     ],

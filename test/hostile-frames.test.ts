@@ -87,21 +87,23 @@ void t.test(
 void t.test(
   "a frame that finds a bug of ours costs its socket alone, and is loud",
   async (t) => {
-    const { url, sockets } = await serve(t);
+    const { url, sockets, asked } = await serve(t);
     const { log, lines } = listeningLog();
     let down: Down | undefined;
     const session = startSession({
       ...{ url, keepAlive, resolver, log, feeds: streams.map(makeFeed) },
       userAgent: "test",
       onOpen: () => {},
-      onSubscribed: () => sockets[0]!.send(`{"event":"error"}`),
+      onServed: () => {},
       onData: () => {},
-      onRefused() {
+      onTrouble() {
         throw new Error("a bug");
       },
       onDown: (_session, told) => (down = told),
     });
     t.teardown(() => session.close());
+    await until(() => asked() > 0);
+    sockets[0]!.send(`{"event":"error"}`);
     await until(() => down !== undefined);
     t.same(down!.cause, { unmeasured: "broken" });
     t.match(lines.join(""), /error test: .*bug of ours.*a bug/);

@@ -29,12 +29,12 @@ void t.test(
     const trades = feeds.find(({ stream }) => stream.name === "trades")!;
     await until(() => line.opened() !== null);
     const first = line.opened();
-    t.notOk(trades.refused);
+    t.equal(trades.trouble, null);
     t.ok(resolver.othersReached("other.test"), "an open socket is a way out");
     await until(() => line.opened() !== first);
     t.ok(line.opened(), "the renewed socket has taken over");
     t.same(
-      feeds.filter(({ refused }) => refused),
+      feeds.filter(({ trouble }) => trouble?.kind === "refused"),
       [trades],
     );
   },

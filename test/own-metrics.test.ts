@@ -1,10 +1,6 @@
 /** What programs tell their operators, read off the programs themselves. */
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import {
-  type UnmeasuredReason,
-  unmeasuredReasons,
-} from "../probe/measurement.js";
 import { makeProbeMetrics } from "../probe/metrics.js";
 import { openPool, sql } from "../server/db.js";
 import { makeEngineMetrics } from "../server/engine/metrics.js";
@@ -12,6 +8,10 @@ import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
 import { makeLog } from "../server/log.js";
 import { makeOwnMetrics } from "../server/own-metrics.js";
 import { version } from "../server/package.js";
+import {
+  type UnmeasuredReason,
+  unmeasuredReasons,
+} from "../server/unmeasured.js";
 import { migratedDatabase } from "./database.js";
 import { ago, forget, outage } from "./fleet.js";
 import { freePort } from "./free-port.js";
@@ -268,6 +268,10 @@ void t.test("a probe that measured nothing yet tells since when", async (t) => {
     ) as Record<UnmeasuredReason, number>,
     newestSlotAt,
     socketsOpen: 0,
+    watching: [],
+    troubles: [],
+    clock: null,
+    renewedAt: null,
     certificates: [],
   }));
   const name = "venuewatch_probe_newest_slot_timestamp_seconds";

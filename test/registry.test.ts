@@ -263,8 +263,10 @@ void t.test("chain heads are read where a provider serves a chain", (t) => {
   );
   t.strictSame(heads, [
     "publicnode rest:block $.result hex",
+    "publicnode rest:head $.result.number hex",
     "drpc rest:block $.result hex",
     "solana rest:slot $.result integer",
+    "solana rest:blockhash $.result.context.slot integer",
   ]);
   t.end();
 });

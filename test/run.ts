@@ -1,5 +1,5 @@
 /**
- * Runs all tests by tap, and ends with a plain line of tap's own count:
+ * Runs all tests by tap, those that take longest first, and ends with a plain line of tap's own count:
  * `N passed, N failed`. What is run is told by the sources: dist/ may still
  * hold the compiled test of a source that is gone.
  */
@@ -17,11 +17,27 @@ const report = ".tap/report.tap";
 process.exitCode = await runTap(compiledTests());
 console.log(countIn(readFileSync(`${root}/${report}`, "utf8")));
 
+/** Half a minute and more each: begun last, one of them would run alone at the end. */
+const long = [
+  ...["demo", "typical-trouble", "replay-rules", "replay", "engine-mutants"],
+  ...["engine-scenarios", "catch-up", "api-states", "alert-kills"],
+  ...["engine-numbers", "second-opinion-fleets", "whole-way", "leaders"],
+  ...["dispatcher", "demo-day", "second-opinion"],
+];
+
 function compiledTests(): string[] {
-  return readdirSync(`${root}/test`, { recursive: true, encoding: "utf8" })
+  const names = readdirSync(`${root}/test`, {
+    recursive: true,
+    encoding: "utf8",
+  })
     .filter((path) => path.endsWith(".test.ts"))
-    .sort()
-    .map((path) => `dist/test/${path.replace(/\.ts$/, ".js")}`);
+    .map((path) => path.replace(/\.test\.ts$/, ""))
+    .sort();
+  const gone = long.filter((name) => !names.includes(name));
+  if (gone.length > 0)
+    throw new Error(`expected tests named ${gone.join(", ")}; there are none`);
+  const rest = names.filter((name) => !long.includes(name));
+  return [...long, ...rest].map((name) => `dist/test/${name}.test.js`);
 }
 
 /** @returns tap's exit code; 1 where a signal ended it */

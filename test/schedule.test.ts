@@ -1,7 +1,7 @@
 import t from "tap";
 import type { Clock } from "../probe/clock.js";
 import { nothingMeasured, type Outcome } from "../probe/measurement.js";
-import { phaseMsOf, startSchedule, type Task } from "../probe/schedule.js";
+import { makeSchedule, phaseMsOf, type Task } from "../probe/schedule.js";
 import { makeLog } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
 
@@ -50,16 +50,16 @@ function scheduled(
   const samples: Sample[] = [];
   const unmeasured: string[] = [];
   const task: Task = { venue: "v", component: "rest:a", cadenceMs, measure };
-  const schedule = startSchedule({
+  const schedule = makeSchedule({
     region: "eu",
-    tasks: [task],
     clock,
     log: quiet,
     onSample: (sample) => samples.push(sample),
     onUnmeasured: (reason, slots) => unmeasured.push(`${reason} ${slots}`),
   });
+  const end = schedule.begin([task]);
   const slots = () => samples.map(({ slotAt }) => slotAt.getTime());
-  return { ...schedule, samples, unmeasured, slots, task };
+  return { ...schedule, end, samples, unmeasured, slots, task };
 }
 
 void t.test(
@@ -167,23 +167,61 @@ void t.test("a bug in a measurement is loud and ends nothing", async (t) => {
   const { clock, walk } = makeFakeClock(0);
   const lines: string[] = [];
   const unmeasured: string[] = [];
-  const schedule = startSchedule({
+  const schedule = makeSchedule({
     region: "eu",
-    tasks: [
-      {
-        venue: "v",
-        component: "rest:a",
-        cadenceMs: 1000,
-        measure: () => Promise.reject(new Error("ours")),
-      },
-    ],
     clock,
     log: makeLog("test", "error", (line) => lines.push(line)),
     onSample: () => t.fail("no sample of it"),
     onUnmeasured: (reason) => unmeasured.push(reason),
   });
+  schedule.begin([
+    {
+      venue: "v",
+      component: "rest:a",
+      cadenceMs: 1000,
+      measure: () => Promise.reject(new Error("ours")),
+    },
+  ]);
   await walk(3000);
   t.same(unmeasured, ["broken", "broken", "broken"]);
   t.match(lines[0], /ours/);
   await schedule.close();
+});
+
+void t.test(
+  "tasks that are ended record what is under way, and no slot after it",
+  async (t) => {
+    const { clock, walk } = makeFakeClock(0);
+    const ends: ((outcome: Outcome) => void)[] = [];
+    const run = scheduled(() => new Promise((end) => ends.push(end)), {
+      clock,
+    });
+    await walk(5000);
+    t.equal(ends.length, 1, "a slot is being measured");
+    const ended = run.end();
+    ends[0]!(good);
+    await ended;
+    await walk(60_000);
+    t.equal(run.samples.length, 1, "it is a sample");
+    t.equal(ends.length, 1, "and the last one");
+    await run.close();
+  },
+);
+
+void t.test("a slot says how late it was", async (t) => {
+  const { clock, walk, jump } = makeFakeClock(0);
+  const run = scheduled(() => good, { clock });
+  await walk(5000);
+  jump(50);
+  await walk(5000);
+  jump(51);
+  await walk(5000);
+  jump(900);
+  await walk(5000);
+  t.same(
+    run.samples.map(({ lateMs }) => lateMs),
+    [null, null, 51, 900],
+    "beyond fifty milliseconds",
+  );
+  await run.close();
 });

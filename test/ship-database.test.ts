@@ -1,6 +1,6 @@
 import t from "tap";
 import { nothingMeasured } from "../probe/measurement.js";
-import { startSchedule } from "../probe/schedule.js";
+import { makeSchedule } from "../probe/schedule.js";
 import { startShip } from "../probe/ship.js";
 import { systemClock } from "../probe/clock.js";
 import { sql } from "../server/db.js";
@@ -54,29 +54,29 @@ void t.test(
   "a measurement beyond its columns is stored as the largest that fits",
   async (t) => {
     const ship = startShip({ record, log, flushEveryMs: 10 });
-    const schedule = startSchedule({
+    const schedule = makeSchedule({
       region: "us-east",
-      tasks: [
-        {
-          venue: "kraken",
-          component: "ws:ticker",
-          cadenceMs: 50,
-          measure: () => ({
-            ...nothingMeasured,
-            good: true,
-            latencyUs: 1e12,
-            firstByteUs: 1e12,
-            messages: 1e12,
-            quietMs: 1e12,
-            eventAgeMs: -1e12,
-          }),
-        },
-      ],
       clock: systemClock,
       log,
       onSample: (sample) => ship.add(sample),
       onUnmeasured: () => {},
     });
+    schedule.begin([
+      {
+        venue: "kraken",
+        component: "ws:ticker",
+        cadenceMs: 50,
+        measure: () => ({
+          ...nothingMeasured,
+          good: true,
+          latencyUs: 1e12,
+          firstByteUs: 1e12,
+          messages: 1e12,
+          quietMs: 1e12,
+          eventAgeMs: -1e12,
+        }),
+      },
+    ]);
     t.teardown(() => schedule.close());
     await until(() => ship.status().shipped > 0);
     await schedule.close();

@@ -82,6 +82,16 @@ async function serve(t: Test, talk: (ws: WebSocket) => void) {
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** As OKX does, and then nothing. */
+function acknowledgeAll(ws: WebSocket) {
+  ws.on("message", (data: Buffer) => {
+    const text = data.toString();
+    if (!text.startsWith("{")) return;
+    const { args } = JSON.parse(text) as { args: unknown[] };
+    ws.send(JSON.stringify({ event: "subscribe", arg: args[0] }));
+  });
+}
+
 void t.test("keep-alive rules of all fifteen venues are kept", async (t) => {
   const streamsOnly = registry.venues.map((venue) => ({ ...venue, rest: [] }));
   const world = await playing(t, { ...registry, venues: streamsOnly }, 20);
@@ -331,6 +341,7 @@ void t.test("what is no JSON is no data, and no harm", async (t) => {
   const url = await serve(t, (ws) => {
     for (const text of ["", "pong", "{", "null", "[]", "7", `{"arg":null}`])
       ws.send(text);
+    acknowledgeAll(ws);
   });
   const { of } = await probing(
     t,
@@ -348,17 +359,24 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
   t.equal(meter.read(1000, 1000), null, "only for half of the slot");
   meter.frame(1100, 7);
   meter.frame(1200, null);
-  t.same(meter.read(2000, 1000), { messages: 2, quietMs: 800, eventAgeMs: 7 });
+  t.same(meter.read(2000, 1000), {
+    messages: 2,
+    quietMs: 800,
+    eventAgeMs: 7,
+    gaps: 0,
+  });
   t.same(meter.read(3000, 1000), {
     messages: 0,
     quietMs: 1800,
     eventAgeMs: null,
+    gaps: 0,
   });
-  meter.frame(3100, -3);
+  meter.frame(3100, -3, true);
   t.same(meter.read(4000, 1000), {
     messages: 1,
     quietMs: 1900,
     eventAgeMs: -3,
+    gaps: 1,
   });
   meter.lost();
   t.equal(meter.read(5000, 1000), null);

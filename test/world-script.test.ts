@@ -21,6 +21,7 @@ void t.test("a line becomes a fault", (t) => {
     kraken * * silent # for ever
     gate rest:time us-east slow=1500ms to=0.5h
     bybit * * limited=30s
+    drpc rest:block * head-back=2
   `;
   const { faults, posts } = parseScript(text, startedAt);
   t.same(posts, []);
@@ -46,6 +47,7 @@ void t.test("a line becomes a fault", (t) => {
       to: after(1800),
     },
     { kind: "limited", retryAfterS: 30, venue: "bybit" },
+    { kind: "head-back", blocks: 2, venue: "drpc", component: "rest:block" },
   ]);
   t.end();
 });
@@ -112,6 +114,7 @@ void t.test(
         { kind: "dead-socket", ...okx, component: "ws:trades" },
         /dead-socket acts on connection only/,
       ],
+      [{ kind: "lags", ...okx }, /okx reads no chain; expected \* or one of/],
       [{ kind: "reset", ...okx, status: 503 }, /reset takes no status/],
       [{ kind: "status", ...okx, status: 101 }, /status is out of range: 101/],
       [

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { startKeeper } from "../../probe/keeper.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
 import { openPool, warnUnlessReachable } from "../db.js";
@@ -10,9 +12,11 @@ import { recordSamples } from "../record-samples.js";
 import { loadRegistry, type Registry } from "../registry.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 import { UserError } from "../user-error.js";
+import { keepWatch, leaveWatch } from "../watch.js";
 
-export const help = `Measures every venue of the registry from REGION, and delivers the samples to the database. While the database is
-away it goes on measuring, and keeps the samples until it is back.`;
+export const help = `Measures the venues of the registry from REGION, and delivers the samples to the database. While the database is
+away it goes on measuring, and keeps the samples until it is back. Several probes of one region share its venues between
+them; what one held that died, the others take over within twelve seconds.`;
 
 /** A second's samples of the largest registry; more of them waiting means that the database does not take them. */
 const fewWaiting = 2_000;
@@ -38,11 +42,13 @@ export async function run(): Promise<void> {
     });
     life.onClose("database connections", pool.close);
     await warnUnlessReachable(pool, url, log);
-    const identity = { region, version, startedAt: new Date() };
+    const startedAt = new Date();
+    const process = randomUUID();
     const metrics = makeOwnMetrics("probe", { region });
-    const meter = makeProbeMetrics(metrics, identity.startedAt, () =>
-      probe.status(),
-    );
+    const meter = makeProbeMetrics(metrics, startedAt, () => ({
+      ...probe.status(),
+      renewedAt: keeper.renewedAt(),
+    }));
     const probe = await startProbe({
       registry,
       region,
@@ -50,9 +56,27 @@ export async function run(): Promise<void> {
       siteUrl: settings.siteUrl,
       record: meter.timed((samples) => recordSamples(pool, region, samples)),
       onTurn: meter.slotBegun,
+      // none until it has its share
+      venues: [],
       log,
     });
     life.onClose("measuring", probe.close);
+    const keeper = startKeeper({
+      keep(mayTakeOver) {
+        const { unmeasured, troubles, clock } = probe.status();
+        const report = { region, process, version, startedAt };
+        return keepWatch(
+          pool,
+          { ...report, unmeasured, troubles, clock },
+          mayTakeOver,
+        );
+      },
+      leave: () => leaveWatch(pool, region, process),
+      watch: probe.watch,
+      allVenues: registry.venues.map(({ id }) => id),
+      log,
+    });
+    life.onClose("share of the venues", keeper.close);
     const health = await startHealth({
       service: "probe",
       port: settings.healthPort.probe,

@@ -16,6 +16,44 @@ select
           'probeVersion', g.probe_version,
           'probeStartedAt', api.iso(g.probe_started_at),
           'unmeasuredSlots', g.unmeasured,
+          'probes', coalesce(
+            (
+              select json_agg(
+                json_build_object(
+                  'id', p.process,
+                  'version', p.version,
+                  'startedAt', api.iso(p.started_at),
+                  'seenAt', api.iso(p.seen_at),
+                  'venues', p.venues,
+                  'unmeasuredSlots', p.unmeasured,
+                  'unmeasuredByReason', p.unmeasured_by,
+                  'clockErrorMs', round(p.clock_error_ms),
+                  'clockErrorWithinMs', ceil(p.clock_error_within_ms)
+                )
+                order by p.started_at, p.process
+              )
+              from api.probe p
+              where p.region_id = g.region_id
+            ),
+            '[]'
+          ),
+          'troubles', coalesce(
+            (
+              select json_agg(
+                json_build_object(
+                  'probe', p.process,
+                  'kind', t.kind,
+                  'since', api.iso(t.since),
+                  'detail', t.detail
+                )
+                order by t.since, t.kind, p.process
+              )
+              from api.probe p
+              cross join lateral jsonb_to_recordset(p.troubles) as t (kind text, since timestamptz, detail text)
+              where p.region_id = g.region_id
+            ),
+            '[]'
+          ),
           'impaired', case when g.impaired_since is not null then json_build_object(
             'since', api.iso(g.impaired_since),
             'recognisedAt', api.iso(g.impairment_recognised_at),

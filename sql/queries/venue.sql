@@ -38,7 +38,7 @@ components as materialized (
 ),
 -- raw REST samples of the selected region in the window: what the chart and the endpoints are exact over
 raw as materialized (
-  select s.component_id, s.ts, s.good, s.latency_us, s.head
+  select s.component_id, s.ts, s.good, s.latency_us, s.head, s.certificate_expires_at
   from sample s, snapshot w
   -- as an array, so that the index is entered by the series; joined, all series of the day would be read
   where s.component_id = any (array(select component_id from components where kind = 'rest'))
@@ -105,24 +105,73 @@ newest_events as (
     and s.ts > now() - interval '1 hour'
   order by s.component_id, s.ts desc
 ),
--- the freshest head that our own fleet saw of this chain from this region; not the true head of the chain
-freshest as (
-  select max(s.head) as head
+certificates as (
+  select distinct on (r.component_id) r.component_id, r.certificate_expires_at as expires_at
+  from raw r, snapshot w
+  where r.certificate_expires_at is not null and r.ts > w.generated_at - interval '1 day'
+  order by r.component_id, r.ts desc
+),
+-- How often an endpoint's head went backwards: it named one below what it had named last, as where two nodes behind one
+-- address take turns. As analytics.heads_backwards.
+named as (
+  select r.component_id, (count(*) filter (where r.head < r.before))::int as backwards
+  from (
+    select r.component_id, r.head, lag(r.head) over (partition by r.component_id order by r.ts) as before
+    from raw r
+    where r.head is not null
+  ) r
+  group by r.component_id
+),
+own_heads as materialized (
+  select distinct on (r.component_id) r.component_id, r.head, r.ts
+  from raw r
+  join components c using (component_id)
+  cross join snapshot w
+  where r.head is not null
+    and r.ts > w.generated_at - greatest(interval '1 minute', 3 * c.cadence_ms * interval '1 ms')
+  order by r.component_id, r.ts desc
+),
+-- what our own fleet read of this chain from this region, at whichever venue
+readings as materialized (
+  select
+    s.component_id,
+    s.ts,
+    s.head,
+    -- venues that ask the same host are no second opinion
+    substring(c.target from '://([^/?#]+)') as provider,
+    -- At the latest: what is not noted as late was up to 50 ms so, and latency begins with the first byte sent.
+    s.ts
+      + coalesce(s.late_ms, 50) * interval '1 ms'
+      + (coalesce(s.dns_us, 0) + coalesce(s.connect_us, 0) + coalesce(s.tls_us, 0) + s.latency_us) * interval '1 us'
+      as answered_at
   from sample s
   join component c using (component_id)
-  join venue v using (venue_id)
-  cross join snapshot w
-  where v.chain = (select chain from chosen)
+  where s.component_id = any (array(
+      select c.component_id from component c join venue v using (venue_id) where v.chain = (select chain from chosen) and c.kind = 'rest'
+    ))
     and s.region_id = (select region_id from selected)
     and s.head is not null
-    and s.ts > w.generated_at - interval '1 minute' and s.ts <= w.generated_at
+    and s.ts > (select min(h.ts) from own_heads h) - interval '1 minute'
+    and s.ts <= (select max(h.ts) from own_heads h)
     and s.ts > now() - interval '1 hour'
 ),
-own_heads as (
-  select distinct on (r.component_id) r.component_id, r.head, r.ts
-  from raw r, snapshot w
-  where r.head is not null and r.ts > w.generated_at - interval '1 minute'
-  order by r.component_id, r.ts desc
+-- The freshest head that an endpoint could have known when it was asked, for we had it then: not the true head of the chain.
+-- A head that is more than 100,000 blocks off whatever the other providers said in that minute is of another chain or made up.
+freshest as (
+  select
+    h.component_id,
+    (
+      select max(r.head)
+      from readings r
+      where r.ts > h.ts - interval '1 minute' and r.ts <= h.ts
+        and (r.answered_at <= h.ts or r.component_id = h.component_id)
+        and (
+          select count(*) = 0 or bool_or(abs(o.head - r.head) <= 100000)
+          from readings o
+          where o.ts > h.ts - interval '1 minute' and o.ts <= h.ts and o.provider <> r.provider
+        )
+    ) as head
+  from own_heads h
 ),
 endpoints as (
   select coalesce(
@@ -142,11 +191,13 @@ endpoints as (
         'p95Ms', api.whole_ms(m.p95_us),
         'newestAt', api.iso(c.newest_at),
         'newestFault', c.newest_fault,
-        'lag', case when h.head is not null then json_build_object(
-          'blocks', f.head - h.head,
+        'certificateExpiresAt', api.iso(x.expires_at),
+        'lag', case when n.component_id is not null then json_build_object(
+          'blocks', case when h.head <= f.head then f.head - h.head end,
           'head', h.head,
           'freshestHead', f.head,
-          'at', api.iso(h.ts)
+          'at', api.iso(h.ts),
+          'backwards', n.backwards
         ) end
       )
       order by c.position
@@ -155,8 +206,10 @@ endpoints as (
   ) as rows
   from components c
   left join measured m using (component_id)
+  left join certificates x using (component_id)
+  left join named n using (component_id)
   left join own_heads h using (component_id)
-  cross join freshest f
+  left join freshest f using (component_id)
   where c.kind = 'rest'
 ),
 streams as (

@@ -80,6 +80,34 @@ return case
   else 'operational'
 end::state;
 
+-- Which probes does each region have: those that are alive, and where none is, the one that was alive last?
+create view api.probe as
+select
+  p.region_id,
+  p.process,
+  p.version,
+  p.started_at,
+  p.seen_at,
+  p.unmeasured,
+  p.unmeasured_by,
+  p.clock_error_ms,
+  p.clock_error_within_ms,
+  p.troubles,
+  (
+    select count(*)
+    from watch w
+    join venue v using (venue_id)
+    where w.region_id = p.region_id and w.process = p.process and v.published
+  )::int as venues
+from (
+  select
+    p.*,
+    p.alive_until > now() as alive,
+    row_number() over (partition by p.region_id order by p.alive_until > now() desc, p.seen_at desc, p.process) as place
+  from probe p
+) p
+where p.alive or p.place = 1;
+
 -- Which regions ship samples now, and how many they shipped? Measured, not configured. And which have trouble of their own, as
 -- long as the engine is there to say so?
 create view api.region as
@@ -102,20 +130,17 @@ select
   i.measured as impaired_of
 from region g
 cross join api.clock k
-left join lateral (
-  -- of several: the build that spoke last, and since when there is no measurement without a probe that goes on
+left join (
+  -- of several probes the build that spoke last
   select
+    p.region_id,
     (array_agg(p.version order by p.seen_at desc))[1] as version,
     min(p.started_at) as started_at,
     max(p.seen_at) as seen_at,
     sum(p.unmeasured)::bigint as unmeasured
-  from probe p
-  where p.region_id = g.region_id
-    -- those that are alive, and where there is none, the one that was seen last
-    and p.alive_until >= least(
-      k.generated_at, (select max(q.alive_until) from probe q where q.region_id = g.region_id)
-    )
-) newest on true
+  from api.probe p
+  group by p.region_id
+) newest using (region_id)
 left join lateral (
   -- from raw samples, which is true without an engine too; the newest is among the first, and only for a silent region a minute is read
   select s.ts

@@ -57,3 +57,45 @@ return regexp_replace(evidence::text, '"probeVersion": ("[^"]*"|null)', '"probeV
 
 comment on function analytics.without_builds(jsonb) is
 'Evidence without the builds of the probes: recomputed, it has those of now, and after an upgrade every older decision would differ.';
+
+create function analytics.heads_backwards(from_at timestamptz, to_at timestamptz)
+returns table (
+  ts               timestamptz,
+  region           text,
+  venue            text,
+  component        text,
+  chain            text,
+  head             bigint,
+  head_before      bigint,
+  blocks_backwards bigint
+)
+language sql stable
+as $$
+  select r.ts, g.region, v.venue, c.component, v.chain, r.head, r.head_before, r.head_before - r.head
+  from (
+    select
+      s.ts,
+      s.component_id,
+      s.region_id,
+      s.head,
+      lag(s.head) over (partition by s.component_id, s.region_id order by s.ts) as head_before
+    from sample s
+    -- by their series: endpoints that name a head are few among all
+    where s.component_id = any (array(
+        select c.component_id from component c join venue v using (venue_id) where v.chain is not null and c.kind = 'rest'
+      ))
+      and s.region_id = any (array(select region_id from region))
+      and s.head is not null
+      and s.ts > heads_backwards.from_at
+      and s.ts <= heads_backwards.to_at
+  ) r
+  join component c using (component_id)
+  join venue v using (venue_id)
+  join region g using (region_id)
+  where r.head < r.head_before
+  order by r.ts, v.position, c.position, g.position
+$$;
+
+comment on function analytics.heads_backwards(timestamptz, timestamptz) is
+'Readings of a chain''s head after from_at and up to to_at that were below the one that the same endpoint had named last to the same '
+'region within that time, as a venue''s page counts them (lag.backwards). ts is the slot. From raw samples, which are kept for eight days.';

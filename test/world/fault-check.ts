@@ -36,6 +36,7 @@ function problemsOf(fault: ScriptedFault, registry: Registry): string[] {
     return [`the kind is unknown; expected one of ${faultKinds.join(", ")}`];
   return [
     ...venueProblems(fault, registry.venues),
+    ...chainProblems(fault, registry.venues),
     ...regionProblems(fault, registry),
     ...reachProblems(fault),
     ...timeProblems(fault),
@@ -54,6 +55,16 @@ function venueProblems({ venue, component }: ScriptedFault, venues: Venue[]) {
   return [
     `${venue} has no component ${component}; expected one of ${[...known].join(", ")}`,
   ];
+}
+
+function chainProblems({ kind, venue }: ScriptedFault, venues: Venue[]) {
+  if (!(rules[kind].takes as string[]).includes("blocks")) return [];
+  const readers = venues.filter(({ chain }) => chain !== null);
+  return venue === "*" || readers.some(({ id }) => id === venue)
+    ? []
+    : [
+        `${venue} reads no chain; expected * or one of ${readers.map(({ id }) => id).join(", ")}`,
+      ];
 }
 
 function namesOf(venue: Venue, venues: Venue[]): string[] {
@@ -120,6 +131,7 @@ const isFine: Record<keyof FaultDetails, (value: number) => boolean> = {
   retryAfterS: (value) => value >= 0,
   latencyMs: (value) => value >= 0 && value < 2 ** 31,
   behindMs: (value) => value > 0,
+  blocks: (value) => Number.isSafeInteger(value) && value > 0,
   // Those that a WebSocket may send.
   closeCode: (value) =>
     (value >= 1000 && value <= 1014 && ![1004, 1005, 1006].includes(value)) ||

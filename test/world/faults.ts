@@ -31,6 +31,12 @@ export const rules = {
   "wrong-body": { places: ["rest", "official"], takes: [] },
   /** 200 with the error envelope of this venue. */
   "error-inside": { places: ["rest", "official"], takes: [] },
+  /** Good answers, of the chain as it was `blocks` (default 3) ago. */
+  lags: { places: ["rest"], takes: ["blocks"] },
+  /** Good answers, every second of them of the chain as it was `blocks` (default 3) ago: two nodes take turns behind one address. */
+  "head-back": { places: ["rest"], takes: ["blocks"] },
+  /** Good answers that name a head `blocks` (default 10^15) ahead of the chain. */
+  "false-head": { places: ["rest"], takes: ["blocks"] },
   /** The good answer `latencyMs` later (default 3000), upgrades too. */
   slow: { places: ["rest", "connection", "official"], takes: ["latencyMs"] },
   /** A body that comes byte by byte and never ends. */
@@ -47,6 +53,8 @@ export const rules = {
   "empty-list": { places: ["official"], takes: [] },
   /** No data, while the socket, its pings and its acknowledgements live. */
   silent: { places: ["stream"], takes: [] },
+  /** Every other frame is left out, and its number with it where frames are numbered. */
+  "lost-frames": { places: ["stream"], takes: [] },
   /** Open sockets are closed, new ones right after opening, with `closeCode` (default 1012). */
   "socket-closed": { places: ["connection"], takes: ["closeCode"] },
   /** Upgrades are answered with `status` (default 503); open sockets live on. */
@@ -65,6 +73,7 @@ export interface FaultDetails {
   latencyMs?: number;
   closeCode?: number;
   behindMs?: number;
+  blocks?: number;
 }
 
 export interface ScriptedFault extends FaultDetails {

@@ -1,8 +1,10 @@
 /** The market that every venue of the world quotes: one price, walking about. */
 
 export interface Tick {
-  /** Rises with every tick: trade ids, sequences, update ids. */
+  /** Rises with every tick: trade ids, update ids. */
   id: number;
+  /** Of a stream's frame: one more than that of the frame before it on this socket. */
+  place: number;
   /** The instant of the event by the venue's clock, Unix milliseconds. */
   ms: number;
   last: number;
@@ -26,6 +28,7 @@ export function makeMarket(now: () => Date): Market {
       last = walked(last);
       return {
         id,
+        place: id,
         ms: now().getTime() - Math.round(ageMs),
         last,
         bid: last - 0.5,

@@ -7,6 +7,7 @@ import { worldPath } from "./loopback.js";
 import type { Feed } from "./notices/feed.js";
 import { sendJson } from "./send.js";
 import { regionOf, type Stage } from "./stage.js";
+import { blocksOff, headAt } from "./heads.js";
 import { bodyOf } from "./venues/any.js";
 
 const maxRequestBytes = 65_536;
@@ -15,6 +16,7 @@ export function serveRest(
   stage: Stage,
   feed: Feed | null,
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const answered = new Map<string, number>();
   return function onRequest(request, response) {
     // A client that goes away in mid-answer is its own business.
     request.on("error", () => response.destroy());
@@ -36,27 +38,41 @@ export function serveRest(
     stage.count(component, region);
     const fault = stage.faultOf(component, region);
     const waitMs = stage.latencyMs(region) + slowness(fault);
-    if (waitMs === 0) return deliver(response, endpoint, fault);
-    const timer = setTimeout(deliver, waitMs, response, endpoint, fault);
+    const turn = turnOf(`${component} ${region}`);
+    if (waitMs === 0) return deliver(response, endpoint, fault, turn);
+    const timer = setTimeout(deliver, waitMs, response, endpoint, fault, turn);
     response.once("close", () => clearTimeout(timer));
+  }
+
+  function turnOf(asked: string): number {
+    const turn = answered.get(asked) ?? 0;
+    answered.set(asked, turn + 1);
+    return turn;
   }
 
   function deliver(
     response: ServerResponse,
     endpoint: RestEndpoint,
     fault: ScriptedFault | undefined,
+    turn: number,
   ) {
     const faulty = fault && faultyAnswers[fault.kind];
     if (faulty) return faulty(response, fault, stage.player.errorInside);
-    sendJson(response, endpoint.expectStatus, goodBody(endpoint));
+    sendJson(
+      response,
+      endpoint.expectStatus,
+      goodBody(endpoint, blocksOff(fault, turn)),
+    );
   }
 
-  function goodBody(endpoint: RestEndpoint): unknown {
+  function goodBody(endpoint: RestEndpoint, off: number): unknown {
     // one address, one answer, whoever asks
     if (feed && endpoint.url === stage.venue.official?.api) return feed.body();
     const make = stage.player.rest[endpoint.name];
     const tick = stage.market.tick();
-    return make ? make(tick) : bodyOf(endpoint, tick, stage.venue.chain);
+    return make
+      ? make(tick)
+      : bodyOf(endpoint, tick, headAt(stage.venue.chain, tick.ms) + off);
   }
 }
 

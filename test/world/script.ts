@@ -89,6 +89,9 @@ const details: Partial<
   "socket-closed": (value) => ({ closeCode: wholeNumber(value) }),
   limited: (value) => ({ retryAfterS: durationMs(value) / 1000 }),
   slow: (value) => ({ latencyMs: durationMs(value) }),
+  lags: (value) => ({ blocks: wholeNumber(value) }),
+  "head-back": (value) => ({ blocks: wholeNumber(value) }),
+  "false-head": (value) => ({ blocks: wholeNumber(value) }),
   "back-in-time": (value) => ({ behindMs: durationMs(value) }),
 };
 

@@ -58,22 +58,26 @@ export function startSession(
     if (playing.has(name)) return;
     playing.add(name);
     stage.count(`ws:${name}`, region);
-    if (first) push(name, first);
+    let place = session.tick().id;
+    if (first) push(name, first, place);
     const gapMs = gapOf(name, stage) / timeScale;
     next();
 
     function next() {
       return later(gapMs * (0.5 + Math.random()), () => {
-        push(name, data);
+        place += 1;
+        push(name, data, place);
         next();
       });
     }
   }
 
-  function push(name: string, make: FrameMaker) {
+  function push(name: string, make: FrameMaker, place: number) {
     if (stage.faultOf(`ws:${name}`, region, ["silent"])) return;
     if (ws.bufferedAmount > maxBufferedBytes) return;
-    session.say(make(session.tick()));
+    const isLost = place % 2 === 0;
+    if (isLost && stage.faultOf(`ws:${name}`, region, ["lost-frames"])) return;
+    session.say(make({ ...session.tick(), place }));
     for (const listener of pushListeners) listener();
   }
 

@@ -1,6 +1,9 @@
 import { units } from "../../engine/rules.js";
 import { services } from "../../service.js";
+import { unmeasuredReasons } from "../../unmeasured.js";
+import { troubleKinds } from "../../watch.js";
 import {
+  counts,
   day,
   flag,
   generatedAt,
@@ -21,6 +24,11 @@ import {
   venueId,
   withOptional,
 } from "./shapes.js";
+
+const probeId = text(
+  "Names a probe; the same after a restart in the same data directory.",
+  "0f8f0e3c-6f6e-4b6c-9a53-4a6f0e0b2f11",
+);
 
 const recognisedBy = {
   venues: list("The venues that turned bad there alone.", venueId),
@@ -48,12 +56,55 @@ export const regionsResponse = named(
             percent("Share of them that were good.", 99.938),
           ),
           probeVersion,
-          probeStartedAt: orNull(instant("When that probe started.")),
+          probeStartedAt: orNull(
+            instant("When its probe started; the first of several."),
+          ),
           unmeasuredSlots: orNull(
             integer(
               "Slots not measured since then, for reasons of our own or by courtesy to a venue.",
               4,
             ),
+          ),
+          probes: list(
+            "The region's probes that are alive, or the one that was alive last; they share its venues between them.",
+            object("One probe.", {
+              id: probeId,
+              version: text("Its build.", "0.7.0"),
+              startedAt: instant("When it started."),
+              seenAt: instant("When the database last heard of it."),
+              venues: integer("Venues that it measures.", 15),
+              unmeasuredSlots: integer("Slots not measured since then.", 4),
+              unmeasuredByReason: counts(
+                unmeasuredReasons,
+                "The same by reason; those that did not occur are left out.",
+                { late: 1, subscribing: 3 },
+              ),
+              clockErrorMs: orNull(
+                integer(
+                  "Its clock less that of most venues, by the Date headers of their answers; null while fewer than three agree. Ages of events are corrected by it.",
+                  -12,
+                  -31_536_000_000,
+                ),
+              ),
+              clockErrorWithinMs: orNull(
+                integer("The most by which that may be wrong.", 35),
+              ),
+            }),
+          ),
+          troubles: list(
+            "What of their own keeps its probes from measuring, or from measuring right, now. It is never booked on a venue.",
+            object("One of them.", {
+              probe: probeId,
+              kind: oneOf(
+                troubleKinds,
+                "No route, no name that resolves, no socket left, a clock that is off by more than half a second, a process or machine that stands still, a spool that cannot be written.",
+              ),
+              since: instant("When it began."),
+              detail: text(
+                "The same in words.",
+                "there is no route out of this machine: 37 slots of 15 venues not measured",
+              ),
+            }),
           ),
           impaired: orNull(
             object(

@@ -79,16 +79,41 @@ const endpoint = object("One REST endpoint, seen from the selected region.", {
   p50Ms: orNull(integer("Exact median of the good samples in the range.", 84)),
   p95Ms: orNull(integer("Exact 95th percentile.", 210)),
   ...newest,
+  certificateExpiresAt: orNull(
+    instant(
+      "Until when the certificate is valid that the server showed last, within the last day; null where none was seen.",
+      "2026-04-12T23:59:59.000Z",
+    ),
+  ),
   // of the venue of the examples, no chain is read
   lag: shownAs(
     orNull(
       object(
-        "Distance to the freshest head that our fleet saw from this region; not to the true head.",
+        "Distance to the freshest head that our fleet saw from this region; not to the true head. Null where the answers named no head in the range.",
         {
-          blocks: integer("Blocks behind it.", 2),
-          head: integer("This endpoint's newest head.", 21_500_000),
-          freshestHead: integer("The freshest one.", 21_500_002),
-          at: instant("When this head was seen."),
+          blocks: orNull(
+            integer(
+              "Blocks behind the freshest head. Null without a head of late, and where providers are more than 100,000 blocks apart and none bears this one out.",
+              2,
+            ),
+          ),
+          head: orNull(
+            integer(
+              "The head that this endpoint named last, within three of its cadences and at least a minute; null where it named none of late.",
+              21_500_000,
+            ),
+          ),
+          freshestHead: orNull(
+            integer(
+              "The freshest head of the same chain that we had from this region when this endpoint was asked, from answers of the minute before; null where providers are more than 100,000 blocks apart and none is borne out by another.",
+              21_500_002,
+            ),
+          ),
+          at: orNull(instant("Slot in which this head was named.")),
+          backwards: integer(
+            "How often in the range this endpoint named a head below the one that it had named last.",
+            0,
+          ),
         },
       ),
     ),

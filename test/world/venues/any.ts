@@ -4,6 +4,7 @@
  * hold just what the registry's paths ask for.
  */
 import type { RestEndpoint, Stream, Venue } from "../../../server/registry.js";
+import { headAt } from "../heads.js";
 import { iso, type Tick } from "../market.js";
 import type { Conversation, Player, Session } from "../player.js";
 
@@ -21,13 +22,12 @@ export function anyVenue(venue: Venue): Player {
   };
 }
 
-/** A good answer of an endpoint, made from what the registry says of it. */
+/** A good answer of an endpoint, made from what the registry says of it, where its chain stands at `height`. */
 export function bodyOf(
   { body, proof, head }: RestEndpoint,
   tick: Tick,
-  chain: string | null,
+  height: number,
 ): unknown {
-  const height = heightOf(chain, tick.ms);
   if (isRequest(body))
     return {
       jsonrpc: "2.0",
@@ -75,13 +75,6 @@ function resultOf({ method }: Request, tick: Tick, height: number): unknown {
   }
 }
 
-const blockMs: Record<string, number> = { ethereum: 12_000, solana: 400 };
-
-/** Every venue that reads one chain sees the same height. */
-function heightOf(chain: string | null, ms: number): number {
-  return Math.floor(ms / (blockMs[chain ?? ""] ?? 12_000));
-}
-
 function block(height: number, { ms }: Tick) {
   return {
     number: hex(height),
@@ -122,7 +115,7 @@ function playChain(
   const subscription = isSlots ? id : hex(0xcafe00 + id);
   session.say({ jsonrpc: "2.0", id, result: subscription });
   session.play(stream.name, (tick) => {
-    const height = heightOf(chain, tick.ms);
+    const height = headAt(chain, tick.ms);
     const result = isSlots
       ? { slot: height, parent: height - 1, root: height - 32 }
       : { ...block(height, tick), seenAt: iso(tick.ms) };

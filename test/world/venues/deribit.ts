@@ -25,7 +25,7 @@ export const deribit: Player = {
         timestamp: tick.ms,
         instrument_name,
         state: "open",
-        change_id: tick.id,
+        change_id: tick.place * 7,
         bids: numbers(levels(tick, "bids", 5)),
         asks: numbers(levels(tick, "asks", 5)),
       }),
@@ -125,12 +125,12 @@ const channels: Record<
   },
   [`book.${instrument_name}.100ms`]: {
     stream: "book",
-    data: ({ id, ms, bid, size }) => ({
+    data: ({ place, ms, bid, size }) => ({
       type: "change",
       timestamp: ms,
       instrument_name,
-      change_id: id,
-      prev_change_id: id - 1,
+      change_id: place * 7,
+      prev_change_id: (place - 1) * 7,
       bids: [["change", bid, size]],
       asks: [],
     }),
@@ -138,7 +138,7 @@ const channels: Record<
       type: "snapshot",
       timestamp: tick.ms,
       instrument_name,
-      change_id: tick.id,
+      change_id: tick.place * 7,
       bids: fresh(levels(tick, "bids", 20)),
       asks: fresh(levels(tick, "asks", 20)),
     }),

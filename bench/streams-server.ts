@@ -1,0 +1,62 @@
+/** In a process of its own: sends one frame over and over to whoever connects and asks, as fast as it is read. */
+import { createServer, type AddressInfo } from "node:net";
+import { createHash } from "node:crypto";
+import type { Socket } from "node:net";
+
+/** Of how many bytes one write is: as in a burst, many frames come in one piece. */
+const writeBytes = 256 * 1024;
+
+let burst: Buffer;
+
+const server = createServer((socket) => {
+  socket.on("error", () => socket.destroy());
+  socket.once("data", (request: Buffer) => {
+    socket.write(upgradeOf(request.toString("latin1")));
+    // The first message of the client is its subscription.
+    socket.once("data", () => {
+      socket.resume();
+      flood(socket);
+    });
+  });
+});
+process.once("message", (frames: string[]) => {
+  burst = burstOf(frames);
+  server.listen(0, "127.0.0.1", () => {
+    process.send!((server.address() as AddressInfo).port);
+  });
+});
+process.once("disconnect", () => process.exit());
+
+function flood(socket: Socket) {
+  if (socket.destroyed) return;
+  while (socket.write(burst));
+  socket.once("drain", () => flood(socket));
+}
+
+function burstOf(texts: string[]): Buffer {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for (let i = 0; bytes < writeBytes; i += 1) {
+    const part = frameOf(texts[i % texts.length]!);
+    parts.push(part);
+    bytes += part.length;
+  }
+  return Buffer.concat(parts);
+}
+
+function frameOf(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const head =
+    payload.length < 126
+      ? Buffer.from([0x81, payload.length])
+      : Buffer.from([0x81, 126, payload.length >> 8, payload.length & 255]);
+  return Buffer.concat([head, payload]);
+}
+
+function upgradeOf(request: string): string {
+  const key = /sec-websocket-key: (\S+)/i.exec(request)![1]!;
+  const accept = createHash("sha1")
+    .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest("base64");
+  return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
+}

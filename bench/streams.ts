@@ -1,0 +1,172 @@
+/**
+ * How many frames a second one core takes of a venue's socket, against a bare client of the same library that only
+ * counts them: one after the other in turns, by the time of the processor that this process used for each.
+ *
+ * The venue is another process that writes as fast as it is read. The frames are those that the world's players make.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { WebSocket } from "ws";
+import { makeFeed } from "../probe/feed.js";
+import { startLine } from "../probe/line.js";
+import { compileFrameReader } from "../probe/frame-reader.js";
+import { makeResolver } from "../probe/resolver.js";
+import { makeLog } from "../server/log.js";
+import { loadRegistry, type Registry } from "../server/registry.js";
+import { connect, send } from "../test/world/clients.js";
+import { startWorld } from "../test/world/world.js";
+import { type Figure, spreadOf } from "./figure.js";
+
+const kinds = [
+  ["binance", "trades"],
+  ["binance", "book"],
+  ["coinbase", "ticker"],
+  ["kraken", "trades"],
+  ["okx", "ticker"],
+  ["bitget", "book"],
+  ["deribit", "ticker"],
+  ["binance-futures", "book"],
+  ["kucoin-futures", "book"],
+] as const;
+
+const turns = 5;
+const turnMs = 150;
+const differentFrames = 20;
+const promised = 0.6;
+
+const unbounded = { burst: Infinity, perSecond: Infinity };
+const quiet = makeLog("bench", "error", console.error);
+
+export async function benchStreams(): Promise<Figure[]> {
+  const registry = await loadRegistry("registry.json");
+  const figures: Figure[] = [];
+  const ratios: number[] = [];
+  for (const [venue, stream] of kinds) {
+    const { ours, bare, bytes } = await measure(registry, venue, stream);
+    ratios.push(ours / bare);
+    figures.push({
+      what: `${venue} ${stream}, frames of ${bytes} bytes`,
+      value: ours,
+      unit: "a second of processor",
+      floor: { value: bare, what: "a bare client that counts them" },
+    });
+  }
+  return [
+    ...figures,
+    {
+      what: "the least of these ratios",
+      value: Math.min(...ratios),
+      unit: "",
+      floor: { value: promised, what: "promised" },
+    },
+  ];
+}
+
+async function measure(registry: Registry, id: string, name: string) {
+  const frames = await framesOf(registry, id, name);
+  const server = fork(
+    fileURLToPath(new URL("streams-server.js", import.meta.url)),
+  );
+  server.send(frames);
+  try {
+    const [port] = (await once(server, "message")) as [number];
+    const url = `ws://127.0.0.1:${port}`;
+    const ours: number[] = [];
+    const bare: number[] = [];
+    for (let turn = 0; turn < turns; turn += 1) {
+      bare.push(await perCpuSecond(() => startBare(url)));
+      ours.push(await perCpuSecond(() => startOurs(registry, id, url)));
+    }
+    return {
+      ours: spreadOf(ours).p50,
+      bare: spreadOf(bare).p50,
+      bytes: Buffer.byteLength(frames.at(-1)!),
+    };
+  } finally {
+    server.disconnect();
+  }
+}
+
+interface Client {
+  counted(): number;
+  close(): void;
+}
+
+/** Frames for each second that this process's processor worked on them. */
+async function perCpuSecond(start: () => Promise<Client>): Promise<number> {
+  const client = await start();
+  const before = { cpu: process.cpuUsage(), counted: client.counted() };
+  await new Promise((passed) => setTimeout(passed, turnMs));
+  const { user, system } = process.cpuUsage(before.cpu);
+  const counted = client.counted() - before.counted;
+  client.close();
+  return counted / ((user + system) / 1e6);
+}
+
+async function startBare(url: string): Promise<Client> {
+  const ws = new WebSocket(url, { perMessageDeflate: false });
+  let counted = 0;
+  ws.on("message", () => (counted += 1));
+  await once(ws, "open");
+  ws.send("{}");
+  await once(ws, "message");
+  return { counted: () => counted, close: () => ws.terminate() };
+}
+
+/** As the probe does it, but for the bound on what a venue may send. */
+async function startOurs(
+  registry: Registry,
+  id: string,
+  url: string,
+): Promise<Client> {
+  const { keepAlive, streams } = registry.venues.find(
+    (venue) => venue.id === id,
+  )!.socket!;
+  const feeds = streams.map(makeFeed);
+  let counted = 0;
+  const line = startLine({
+    ...{ url, keepAlive, feeds, maxConnectionMs: null, openAfterMs: 0 },
+    ...{ userAgent: "bench", resolver: makeResolver([]), log: quiet },
+    flow: { frames: unbounded, bytes: unbounded },
+  });
+  let readMs = performance.now();
+  function count() {
+    const nowMs = performance.now();
+    for (const { meter } of feeds)
+      counted += meter.read(nowMs, nowMs - readMs)?.messages ?? 0;
+    readMs = nowMs;
+    return counted;
+  }
+  while (feeds.every(({ meter }) => !meter.isSubscribed()))
+    await new Promise((passed) => setTimeout(passed, 10));
+  return { counted: count, close: () => line.close() };
+}
+
+/** What the world's player of the venue says on this stream. */
+async function framesOf(registry: Registry, id: string, name: string) {
+  const venue = registry.venues.find((one) => one.id === id)!;
+  const world = await startWorld({
+    registry: { ...registry, venues: [{ ...venue, rest: [] }] },
+    messagesPerMinuteCap: 1_000_000,
+    timeScale: 20,
+  });
+  try {
+    const { socket } = world.registry.venues[0]!;
+    const stream = socket!.streams.find((one) => one.name === name)!;
+    const client = await connect(stream.url ?? socket!.url);
+    send(client, stream.subscribe);
+    const frames: string[] = [];
+    const { read } = compileFrameReader([stream]);
+    client.ws.on("message", (frame: Buffer) => {
+      // Acknowledgements and heartbeats come too.
+      if (read(frame, new Map(), () => {})) frames.push(frame.toString());
+    });
+    while (frames.length < differentFrames)
+      await new Promise((passed) => setTimeout(passed, 10));
+    client.ws.terminate();
+    return frames;
+  } finally {
+    await world.close();
+  }
+}

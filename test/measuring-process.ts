@@ -1,0 +1,46 @@
+/** A probe that measures a registry until it has come to enough slots, and prints what became of them: `node measuring-process.js OPTIONS`. */
+import { startProbe } from "../probe/probe.js";
+import { makeLog } from "../server/log.js";
+import type { Registry } from "../server/registry.js";
+import type { Fault } from "../server/sample.js";
+import { until } from "./until.js";
+
+export interface MeasuringOptions {
+  registry: Registry;
+  /** Slots to wait for, measured or not. */
+  slots: number;
+}
+
+/** What is printed, as JSON. */
+export interface Measured {
+  good: number;
+  faults: (Fault | null)[];
+  unmeasured: Record<string, number>;
+  troubles: { kind: string; detail: string }[];
+}
+
+const { registry, slots } = JSON.parse(process.argv[2]!) as MeasuringOptions;
+const measured: Measured = {
+  ...{ good: 0, faults: [], unmeasured: {}, troubles: [] },
+};
+const probe = await startProbe({
+  registry,
+  region: registry.regions[0]!.id,
+  version: "1.2.3",
+  siteUrl: "http://localhost",
+  record(samples) {
+    for (const { good, fault } of samples)
+      if (good) measured.good += 1;
+      else measured.faults.push(fault);
+    const stored = samples.length;
+    return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+  },
+  log: makeLog("test", "error"),
+});
+const unmeasuredSlots = () =>
+  Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
+await until(() => probe.status().taken + unmeasuredSlots() >= slots, 60_000);
+measured.troubles = probe.status().troubles;
+await probe.close();
+measured.unmeasured = probe.status().unmeasured;
+console.log(JSON.stringify(measured));

@@ -1,0 +1,160 @@
+/** A probe whose own machine is in trouble, for real where that can be had: no sample of it is a venue's fault. */
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import t, { type Test } from "tap";
+import { startProbe } from "../probe/probe.js";
+import { makeLog } from "../server/log.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry, type Registry, type Venue } from "../server/registry.js";
+import type { Sample } from "../server/sample.js";
+import type { Measured, MeasuringOptions } from "./measuring-process.js";
+import { until } from "./until.js";
+
+const run = promisify(execFile);
+const usual = await loadRegistry(packagedFile("registry.json"));
+
+/** Each address is a venue of its own, with so many endpoints. */
+function registryOf(urls: readonly string[], endpoints = 1): Registry {
+  const venues = urls.map((url, i): Venue => ({
+    ...{ id: `venue-${i}`, name: `Venue ${i}`, category: "market-data" },
+    ...{ symbol: null, quote: null, chain: null },
+    rest: Array.from({ length: endpoints }, (_, at) => ({
+      ...{ name: "a".repeat(at + 1), label: "A", method: "GET", url },
+      ...{ expectStatus: 200, proof: "$.price" },
+      ...{ cadenceMs: 1000, timeoutMs: 900 },
+    })),
+    socket: null,
+    official: null,
+  }));
+  return { ...usual, venues };
+}
+
+/** An HTTP server with a clock of its own. */
+async function serve(t: Test, aheadMs = 0, afterMs = 0): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader("date", new Date(Date.now() + aheadMs).toUTCString());
+    setTimeout(() => response.end('{"price":1}'), afterMs);
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+async function probing(t: Test, registry: Registry) {
+  const samples: Sample[] = [];
+  const probe = await startProbe({
+    registry,
+    region: "us-east",
+    version: "1.2.3",
+    siteUrl: "http://localhost",
+    record(batch) {
+      samples.push(...batch);
+      const stored = batch.length;
+      return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+    },
+    log: makeLog("test", "error"),
+  });
+  t.teardown(() => probe.close());
+  const kinds = () => probe.status().troubles.map(({ kind }) => kind);
+  return { probe, samples, kinds };
+}
+
+/** The same in a process of its own, that is started by a command. */
+async function measuredBy(
+  [command = "", ...args]: string[],
+  options: MeasuringOptions,
+): Promise<Measured> {
+  const program = packagedFile("dist/test/measuring-process.js");
+  const given = [process.execPath, program, JSON.stringify(options)];
+  const { stdout } = await run(command, [...args, ...given]);
+  return JSON.parse(stdout) as Measured;
+}
+
+void t.test("no name resolves", async (t) => {
+  const names = ["a", "b", "c"].map((name) => `http://${name}.invalid/`);
+  const { probe, samples, kinds } = await probing(t, registryOf(names));
+  await until(() => probe.status().unmeasured.resolver >= 3, 30_000);
+  t.same(kinds(), ["resolver"]);
+  t.match(probe.status().troubles, [
+    { detail: /no watched name resolves here: .* venues? not measured/ },
+  ]);
+  t.same(samples, [], "and no venue is to blame");
+});
+
+/** Node in a network of its own, without a route; where the system lets us make one. */
+const cut = ["unshare", "--map-root-user", "--net"];
+const canCut = await run(cut[0]!, [...cut.slice(1), "true"]).then(
+  () => true,
+  () => false,
+);
+const skip = !canCut && "no network can be taken away on this machine";
+
+void t.test("there is no way out of the machine", { skip }, async (t) => {
+  const urls = ["http://192.0.2.1/", "http://198.51.100.1/"];
+  const seen = await measuredBy(cut, { registry: registryOf(urls), slots: 4 });
+  t.same([seen.good, seen.faults], [0, []]);
+  t.ok(seen.unmeasured.network! >= 4);
+  t.match(seen.troubles, [{ kind: "network", detail: /of 2 venues/ }]);
+});
+
+void t.test("there are more endpoints than files may be open", async (t) => {
+  const url = await serve(t, 0, 500);
+  const few = ["bash", "-c", 'ulimit -n 60; exec "$0" "$@"'];
+  const registry = registryOf([url, url, url], 40);
+  const seen = await measuredBy(few, { registry, slots: 360 });
+  t.ok(seen.good > 0, "as many as can be are measured");
+  t.same(seen.faults, [], "and none of the others is a venue's fault");
+  t.ok(seen.unmeasured.sockets! > 0);
+  t.match(
+    seen.troubles.filter(({ kind }) => kind === "sockets"),
+    [{ detail: /no socket, port or memory left/ }],
+  );
+});
+
+void t.test("a clock that is wrong", async (t) => {
+  const served = (aheadMs: readonly number[]) =>
+    Promise.all(aheadMs.map((ms) => serve(t, ms)));
+
+  await t.test("by seconds, as all venues but one say", async (t) => {
+    const urls = await served([-5000, -5000, -5000, 0]);
+    const { probe, samples, kinds } = await probing(t, registryOf(urls));
+    await until(() => kinds().length > 0, 30_000);
+    t.same(kinds(), ["clock"]);
+    t.match(probe.status().troubles, [{ detail: /ahead of the venues'/ }]);
+    const { errorMs, withinMs } = probe.status().clock!;
+    t.ok(
+      Math.abs(errorMs - 5000) <= withinMs,
+      `5,000 ms are within ${errorMs} ± ${withinMs}`,
+    );
+    await until(() => probe.status().unmeasured.clock >= 4);
+    t.ok(
+      samples.every(({ good }) => good),
+      "what came before is no fault of theirs either",
+    );
+  });
+
+  await t.test("by less than matters to a slot", async (t) => {
+    const urls = await served([1500, 1500, 1500]);
+    const { probe, kinds } = await probing(t, registryOf(urls));
+    await until(() => kinds().length > 0, 30_000);
+    t.same(kinds(), ["clock"]);
+    t.match(probe.status().troubles, [{ detail: /behind the venues'/ }]);
+    t.equal(probe.status().unmeasured.clock, 0, "it is measured on");
+  });
+
+  await t.test("is the venue's own where it is alone", async (t) => {
+    const urls = await served([0, 0, 0, 60_000]);
+    const { probe, kinds } = await probing(t, registryOf(urls));
+    await until(() => probe.status().clock !== null, 30_000);
+    await until(() => probe.status().taken >= 16, 30_000);
+    t.same(kinds(), []);
+    const { errorMs, withinMs } = probe.status().clock!;
+    t.ok(Math.abs(errorMs) <= withinMs);
+  });
+});

@@ -1,0 +1,59 @@
+/** A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. */
+import { randomUUID } from "node:crypto";
+import { startKeeper } from "../probe/keeper.js";
+import { startProbe } from "../probe/probe.js";
+import { openPool } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { recordSamples } from "../server/record-samples.js";
+import type { Registry } from "../server/registry.js";
+import { keepWatch, leaveWatch } from "../server/watch.js";
+
+export interface ProbeProcessOptions {
+  registry: Registry;
+  region: string;
+  leaseMs: number;
+}
+
+const [url, given] = process.argv.slice(2) as [string, string];
+const { registry, region, leaseMs } = JSON.parse(given) as ProbeProcessOptions;
+const log = makeLog(`probe ${process.pid}`, "error");
+const pool = openPool(url, {
+  applicationName: "probe",
+  log,
+  max: 2,
+  statementTimeoutMs: 2_000,
+});
+const identity = {
+  region,
+  process: randomUUID(),
+  version: "1.2.3",
+  startedAt: new Date(),
+};
+const probe = await startProbe({
+  registry,
+  region,
+  version: identity.version,
+  siteUrl: "http://localhost",
+  record: (samples) => recordSamples(pool, region, samples),
+  venues: [],
+  log,
+});
+const keeper = startKeeper({
+  keep(mayTakeOver) {
+    const { unmeasured, troubles, clock } = probe.status();
+    const report = { ...identity, unmeasured, troubles, clock };
+    return keepWatch(pool, report, mayTakeOver, leaseMs);
+  },
+  leave: () => leaveWatch(pool, region, identity.process),
+  watch: probe.watch,
+  allVenues: registry.venues.map(({ id }) => id),
+  log,
+  leaseMs,
+});
+process.on("SIGTERM", () => {
+  void keeper
+    .close()
+    .then(probe.close)
+    .then(pool.close)
+    .then(() => process.exit());
+});

@@ -1,0 +1,128 @@
+/** Two probes of one region, real processes, of which one dies, and which the database is taken from. */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { sql } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
+import { migratedDatabase } from "./database.js";
+import { makeGate } from "./gate.js";
+import { startKillable } from "./killable.js";
+import type { ProbeProcessOptions } from "./probe-process.js";
+import { until } from "./until.js";
+import { startWorld } from "./world/world.js";
+
+const cadenceMs = 1000;
+const leaseMs = 1500;
+const watched = ["kraken", "okx", "gate", "bybit"];
+const patienceMs = 60_000;
+const lookEveryMs = 50;
+
+void t.test("two probes of one region", async (t) => {
+  const { pool, url, registry: all } = await migratedDatabase(t);
+  const few = structuredClone(all);
+  few.venues = few.venues.filter(({ id }) => watched.includes(id));
+  const world = await startWorld({ registry: few, timeScale: 5 });
+  t.teardown(() => world.close());
+  const registry = structuredClone(world.registry);
+  for (const { rest, socket } of registry.venues) {
+    for (const endpoint of rest)
+      Object.assign(endpoint, { cadenceMs, timeoutMs: 900 });
+    for (const stream of socket?.streams ?? []) stream.cadenceMs = cadenceMs;
+  }
+  await migrate(pool, registry, makeLog("test", "error"));
+  const options: ProbeProcessOptions = { registry, region: "us-east", leaseMs };
+  const gates = [await makeGate(t, url), await makeGate(t, url)] as const;
+  const [one, other] = gates.map((gate) =>
+    startKillable(t, "probe-process", gate.url, options),
+  ) as [ReturnType<typeof startKillable>, ReturnType<typeof startKillable>];
+
+  /** Who holds what, of those that are alive. */
+  async function shares(): Promise<string[][]> {
+    const rows = await pool.query<{ venues: string[] }>(sql`
+      select array_agg(v.venue order by v.venue) as venues
+      from watch w
+      join venue v using (venue_id)
+      join probe p using (region_id, process)
+      where p.alive_until > clock_timestamp()
+      group by w.process
+      order by 1
+    `);
+    return rows.map(({ venues }) => venues);
+  }
+  const shared = async () =>
+    (await shares()).map(({ length }) => length).join() === "2,2";
+  const heldByOne = async () => (await shares())[0]?.length === watched.length;
+  /** Components of which a sample of after an instant is stored, and how many the least of them has. */
+  async function measuredSince(since: Date) {
+    const [row] = await pool.query<{ components: number; least: number }>(sql`
+      select count(*) as components, min(samples) as least
+      from (
+        select s.component_id, count(*) as samples
+        from sample s
+        join component c using (component_id)
+        where s.ts > ${since} and c.kind = 'rest'
+        group by s.component_id
+      ) s
+    `);
+    return row!;
+  }
+  const endpoints = registry.venues.flatMap(({ rest }) => rest).length;
+  const allMeasured = async (since: Date) =>
+    (await measuredSince(since)).components === endpoints;
+
+  await until(shared, patienceMs, lookEveryMs);
+  t.same((await shares()).flat().sort(), [...watched].sort());
+  const sharedAt = new Date();
+  await until(() => allMeasured(sharedAt), patienceMs, lookEveryMs);
+  t.pass("they share the venues, and measure all of them");
+
+  const killedMs = Date.now();
+  one.kill();
+  await until(heldByOne, patienceMs, lookEveryMs);
+  t.comment(
+    `what the killed one held was taken over after ${Date.now() - killedMs} ms, by leases of ${leaseMs} ms`,
+  );
+  const takenOverAt = new Date();
+  await until(() => allMeasured(takenOverAt), patienceMs, lookEveryMs);
+  t.pass("the other measures all when one was killed");
+
+  one.restart();
+  await until(shared, patienceMs, lookEveryMs);
+  t.pass("who comes back has its share again");
+
+  const before = await shares();
+  for (const gate of gates) await gate.shut();
+  const shutAt = new Date();
+  await sleep(3 * leaseMs);
+  for (const gate of gates) await gate.open();
+  await until(shared, patienceMs, lookEveryMs);
+  // one round more, in which who came first could have taken what is the other's
+  await sleep(2 * leaseMs);
+  t.same(
+    await shares(),
+    before,
+    "a database that was away for longer than the lease changes nothing",
+  );
+  await until(
+    async () => (await measuredSince(shutAt)).least >= 4,
+    patienceMs,
+    lookEveryMs,
+  );
+  t.pass("and what was measured meanwhile is delivered");
+
+  await gates[0].shut();
+  await until(heldByOne, patienceMs, lookEveryMs);
+  t.pass("what one holds that is cut off alone is taken over");
+  await gates[0].open();
+  await until(shared, patienceMs, lookEveryMs);
+  t.pass("and shared again when it is back");
+
+  await other.stop();
+  await until(heldByOne, patienceMs, lookEveryMs);
+  await one.stop();
+  t.same(await shares(), [], "who stops says goodbye");
+  const [twice] = await pool.query<{ slots: number }>(sql`
+    select count(*) - count(distinct (component_id, region_id, ts)) as slots from sample
+  `);
+  t.equal(twice!.slots, 0, "no slot is in the samples twice");
+});
