@@ -34,6 +34,9 @@ export function causeOf(
     };
   if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
   if (phase !== "exchange") return { fault: phase };
+  // In TLS 1.3 a server refuses us only after we believe that the handshake is done.
+  if (codes.some((code) => code.startsWith("ERR_SSL_")))
+    return { fault: "tls" };
   return {
     fault: codes.some((code) => unreadable.test(code)) ? "body" : "closed",
   };

@@ -123,6 +123,20 @@ export function makeLane(
   };
 }
 
+const stopsOfSignals = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** What is under way until a signal: a listener of its own for each would be looked for among all the others when it is over. */
+function stopsOf(signal: AbortSignal): Set<() => void> {
+  const known = stopsOfSignals.get(signal);
+  if (known) return known;
+  const stops = new Set<() => void>();
+  stopsOfSignals.set(signal, stops);
+  signal.addEventListener("abort", () => {
+    for (const stop of stops) stop();
+  });
+  return stops;
+}
+
 function run(
   client: Client,
   request: Request,
@@ -148,13 +162,14 @@ function run(
 
   return new Promise((resolve) => {
     const deadline = setTimeout(onDeadline, timeoutMs);
-    signal.addEventListener("abort", onDeadline, { once: true });
+    const stops = stopsOf(signal);
+    stops.add(onDeadline);
     watchWire(onOversize);
 
     function settle() {
       settled = true;
       clearTimeout(deadline);
-      signal.removeEventListener("abort", onDeadline);
+      stops.delete(onDeadline);
       resolve(exchange);
     }
 

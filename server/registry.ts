@@ -56,6 +56,7 @@ export interface RestEndpoint {
   proof: string;
   /** The chain head in the answer, where there is one. */
   head?: { path: string; encoding: "hex" | "integer" };
+  /** One slot in twelve asks over a connection of its own (`probe/fresh-share.ts`). */
   cadenceMs: number;
   /** The whole exchange, from the start of the connection to the last byte. It ends well before the next slot: a slot whose predecessor is under way is not measured. */
   timeoutMs: number;
