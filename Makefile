@@ -25,6 +25,7 @@ test: lint build ## run the linter, the formatter's check, the compiler and all 
 proofs: build ## run the tests that kill and storm in their longer forms
 	$(BIN)/tap --disable-coverage dist/test/alert-line.test.js dist/test/frozen-dispatcher.test.js dist/test/database-away.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/dispatcher.test.js
+	FRAME_SCANS=200000 QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/frame-scan.test.js dist/test/quiet-gaps.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
 
 bench: build ## run the benchmarks
