@@ -30,6 +30,7 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/second-opinion.test.js dist/test/second-opinion-fleets.test.js
 	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/engine-mutants.test.js
 	GAPPED_WORLDS=6 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/catch-up.test.js
+	FRAME_SCANS=200000 QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/frame-scan.test.js dist/test/quiet-gaps.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
 
 bench: build ## run the benchmarks

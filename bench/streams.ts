@@ -157,10 +157,11 @@ async function framesOf(registry: Registry, id: string, name: string) {
     const client = await connect(stream.url ?? socket!.url);
     send(client, stream.subscribe);
     const frames: string[] = [];
-    const { read } = compileFrameReader([stream]);
+    const reader = compileFrameReader([stream]);
     client.ws.on("message", (frame: Buffer) => {
       // Acknowledgements and heartbeats come too.
-      if (read(frame, new Map(), () => {})) frames.push(frame.toString());
+      if (reader.read(frame, new Map(), () => {}))
+        frames.push(frame.toString());
     });
     while (frames.length < differentFrames)
       await new Promise((passed) => setTimeout(passed, 10));

@@ -88,7 +88,9 @@ heard as (
     count(*)::int as samples,
     (count(*) filter (where s.good))::int as good,
     sum(s.messages) as messages,
-    max(s.quiet_ms) as quiet_ms
+    max(s.quiet_ms) as quiet_ms,
+    -- null where frames are not numbered
+    sum(s.sequence_gaps) as sequence_gaps
   from sample s, snapshot w
   where s.component_id = any (array(select component_id from components where kind = 'ws'))
     and s.region_id = (select region_id from selected)
@@ -229,6 +231,7 @@ streams as (
         'messagesPerMinute', round(m.messages * 60000.0 / nullif(m.samples::bigint * c.cadence_ms, 0), 1),
         'longestQuietMs', m.quiet_ms,
         'eventAgeMs', e.event_age_ms,
+        'sequenceGaps', m.sequence_gaps,
         'stallAfterMs', c.stall_after_ms,
         'newestAt', api.iso(c.newest_at),
         'newestFault', c.newest_fault

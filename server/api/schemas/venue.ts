@@ -142,10 +142,20 @@ const streamStatus = object(
     longestQuietMs: orNull(integer("The longest silence in the range.", 4_100)),
     eventAgeMs: orNull(
       integer(
-        "Age of the newest event by the venue's own clock, which may be ahead of ours.",
+        "Age of the newest event by the venue's own clock, less what our clock is known to be wrong; negative where theirs is ahead.",
         120, // a clock that is ahead by more than a year is none
         -31_536_000_000,
       ),
+    ),
+    // of the venue of the examples, no stream is numbered
+    sequenceGaps: shownAs(
+      orNull(
+        integer(
+          "How often in the range a frame did not follow the one before by the venue's own numbers; null where it gives none.",
+          2,
+        ),
+      ),
+      null,
     ),
     stallAfterMs: orNull(integer("Silence beyond this is a stall.", 30_000, 1)),
     newestAt: newest.newestAt,
