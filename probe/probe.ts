@@ -6,6 +6,7 @@ import { makeResolver, type Resolver } from "./resolver.js";
 import { makeRest, type Rest } from "./rest.js";
 import { startSchedule, type Task } from "./schedule.js";
 import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
+import type { Spool } from "./spool.js";
 import { startStreams, type Streams } from "./stream.js";
 import { startTally, type TallyStatus } from "./tally.js";
 
@@ -15,6 +16,8 @@ export interface ProbeOptions {
   region: string;
   version: string;
   siteUrl: string;
+  /** What was measured waits there. It is closed with the probe. */
+  spool: Spool;
   record: RecordSamples;
   log: Log;
   clock?: Clock;
@@ -37,11 +40,11 @@ const betweenVenuesMs = 200;
 
 /** Measures every component of the registry from one region. No fault of a venue or of the database ends it. */
 export function startProbe(options: ProbeOptions): Promise<Probe> {
-  const { registry, region, version, siteUrl, record, log } = options;
+  const { registry, region, version, siteUrl, spool, record, log } = options;
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
   const resolver = makeResolver(registry.venues.flatMap(hostsOf));
   const tally = startTally(log);
-  const ship = startShip({ record, log });
+  const ship = startShip({ spool, record, log });
   const watch = startLoopWatch();
   const rest = makeRest({ userAgent, resolver });
   const streams = openStreams(registry, { userAgent, resolver, log });

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
+import { openSpool } from "../../probe/spool.js";
 import { openPool, warnUnlessReachable } from "../db.js";
 import { type Readiness, startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
@@ -43,9 +45,14 @@ export async function run(): Promise<void> {
     const meter = makeProbeMetrics(metrics, identity.startedAt, () =>
       probe.status(),
     );
+    const spool = await openSpool({
+      directory: join(settings.dataDir, "spool", region),
+      log,
+    });
     const probe = await startProbe({
       registry,
       region,
+      spool,
       version,
       siteUrl: settings.siteUrl,
       record: meter.timed((samples) => recordSamples(pool, region, samples)),
