@@ -24,6 +24,7 @@ const fields = ["venue", "component", "slotAt", ...Object.keys(nothing)].filter(
 const dates = ["slotAt", "certificateExpiresAt"] as const;
 
 export const newline = 10;
+const space = 32;
 const checksumDigits = 8;
 
 /** With the newline that ends it. */
@@ -49,6 +50,7 @@ function plain(value: number | boolean | Date): unknown {
 /** @param line without the newline; null where it is broken, or is no sample */
 export function sampleOf(line: Buffer): Sample | null {
   const text = line.subarray(checksumDigits + 1);
+  if (line[checksumDigits] !== space) return null;
   if (line.toString("latin1", 0, checksumDigits) !== checksumOf(text))
     return null;
   const told = parsed(text.toString());
