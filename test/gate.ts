@@ -47,7 +47,10 @@ export async function makeGate(t: Test, databaseUrl: string): Promise<Gate> {
   const listen = () =>
     new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(port, "127.0.0.1", resolve);
+      server.listen(port, "127.0.0.1", () => {
+        server.off("error", reject);
+        resolve();
+      });
     });
   const close = () =>
     new Promise<void>((resolve) => {
