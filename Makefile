@@ -26,6 +26,8 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	$(BIN)/tap --disable-coverage dist/test/alert-line.test.js dist/test/frozen-dispatcher.test.js dist/test/database-away.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/dispatcher.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
+	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe-kills.test.js
+	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
 
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js

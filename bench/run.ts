@@ -10,12 +10,14 @@ import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
 import { benchIngest } from "./ingest.js";
 import { benchNotices } from "./notices.js";
+import { benchSustained } from "./sustained.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
 import { benchWeb } from "./web.js";
 
 const benches: Record<string, () => Promise<Figure[]>> = {
   ingest: benchIngest,
+  sustained: benchSustained,
   tick: benchTick,
   detection: benchDetection,
   takeover: benchTakeover,

@@ -14,7 +14,7 @@ import { databaseUrlOf, readSettings } from "../settings.js";
 import { UserError } from "../user-error.js";
 
 export const help = `Measures every venue of the registry from REGION, and delivers the samples to the database. While the database is
-away it goes on measuring, and keeps the samples until it is back.`;
+away it goes on measuring, and keeps the samples in DATA_DIR until it is back.`;
 
 /** A second's samples of the largest registry; more of them waiting means that the database does not take them. */
 const fewWaiting = 2_000;
