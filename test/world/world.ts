@@ -17,6 +17,7 @@ import { feedServer } from "./notices/feed-server.js";
 import { checkPosts } from "./notices/post-check.js";
 import type { ScriptedPost } from "./notices/posts.js";
 import { isPlayed } from "./notices/words.js";
+import type { Player } from "./player.js";
 import { playerOf } from "./players.js";
 import { serveRest } from "./rest.js";
 import { serveSockets, type Sockets } from "./sockets.js";
@@ -31,6 +32,8 @@ export interface WorldOptions {
   messagesPerMinuteCap?: number;
   /** Port of a venue by its id. Default: any that is free. */
   ports?: Record<string, number>;
+  /** Of venues that players.ts does not list, by their ids. */
+  players?: Record<string, Player>;
   /** The clock of the script and of the venues' time stamps. */
   now?: () => Date;
   /**
@@ -86,7 +89,8 @@ interface Standing {
 }
 
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { registry, ports = {}, now = () => new Date() } = options;
+  const { registry, ports = {}, players = {} } = options;
+  const { now = () => new Date() } = options;
   const { latency = "none", timeScale = 1 } = options;
   const { messagesPerMinuteCap = Infinity } = options;
   let faults = [...(options.faults ?? [])];
@@ -141,7 +145,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   function stageOf(venue: Venue, market: Market): Stage {
     return {
       venue,
-      player: playerOf(venue),
+      player: players[venue.id] ?? playerOf(venue),
       market,
       timeScale,
       messagesPerMinuteCap,
