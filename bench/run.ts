@@ -12,6 +12,7 @@ import { benchIngest } from "./ingest.js";
 import { benchNotices } from "./notices.js";
 import { benchRest } from "./rest.js";
 import { benchStreams } from "./streams.js";
+import { benchSustained } from "./sustained.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
 import { benchWeb } from "./web.js";
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   rest: benchRest,
   streams: benchStreams,
   ingest: benchIngest,
+  sustained: benchSustained,
   tick: benchTick,
   detection: benchDetection,
   takeover: benchTakeover,

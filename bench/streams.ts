@@ -30,7 +30,7 @@ const kinds = [
   ["kucoin-futures", "book"],
 ] as const;
 
-const turns = 5;
+const turns = 7;
 const turnMs = 150;
 const differentFrames = 20;
 const promised = 0.6;
@@ -43,8 +43,8 @@ export async function benchStreams(): Promise<Figure[]> {
   const figures: Figure[] = [];
   const ratios: number[] = [];
   for (const [venue, stream] of kinds) {
-    const { ours, bare, bytes } = await measure(registry, venue, stream);
-    ratios.push(ours / bare);
+    const { ours, bare, ratio, bytes } = await measure(registry, venue, stream);
+    ratios.push(ratio);
     figures.push({
       what: `${venue} ${stream}, frames of ${bytes} bytes`,
       value: ours,
@@ -55,7 +55,7 @@ export async function benchStreams(): Promise<Figure[]> {
   return [
     ...figures,
     {
-      what: "the least of these ratios",
+      what: "the least of these ratios, each the median of its turns'",
       value: Math.min(...ratios),
       unit: "",
       floor: { value: promised, what: "promised" },
@@ -81,6 +81,8 @@ async function measure(registry: Registry, id: string, name: string) {
     return {
       ours: spreadOf(ours).p50,
       bare: spreadOf(bare).p50,
+      // A machine that has other work to do has it in both halves of a turn.
+      ratio: spreadOf(ours.map((value, turn) => value / bare[turn]!)).p50,
       bytes: Buffer.byteLength(frames.at(-1)!),
     };
   } finally {

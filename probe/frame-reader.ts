@@ -81,7 +81,8 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
   return {
     read(frame, known, onData) {
       channels = known;
-      standing.fill(open);
+      for (let stream = 0; stream < standing.length; stream += 1)
+        standing[stream] = open;
       if (!scanner.scan(frame, all, onFound)) return false;
       let isData = false;
       for (let stream = 0; stream < wanted.length; stream += 1) {

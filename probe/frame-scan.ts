@@ -60,7 +60,7 @@ interface Node {
   mask: number;
   /** The path that ends here; -1: none. */
   path: number;
-  members: { key: EncodedText; node: Node }[];
+  members: { key: EncodedText; size: number; node: Node }[];
   elements: (Node | undefined)[];
 }
 
@@ -96,7 +96,9 @@ export function compileScan(paths: readonly string[]): Scanner {
     wanted = wantedAtFirst;
     found = onFound;
     broken = false;
-    kindOf.fill(kinds.absent);
+    // For so few a call of fill() costs more.
+    for (let path = 0; path < kindOf.length; path += 1)
+      kindOf[path] = kinds.absent;
     const begin = afterBlanks(frame, 0, frame.length);
     end = beforeBlanks(frame);
     if (begin >= end || !isClosed(frame[begin]!, frame[end - 1]!, end - begin))
@@ -129,7 +131,7 @@ export function compileScan(paths: readonly string[]): Scanner {
     return note(node, kind, at, after) ? after : stopped;
   }
 
-  function scanObject({ members }: Node, begin: number): number {
+  function scanObject({ members, mask }: Node, begin: number): number {
     let at = afterBlanks(bytes, begin, end);
     if (bytes[at] === closeObject) return at + 1;
     for (;;) {
@@ -150,6 +152,7 @@ export function compileScan(paths: readonly string[]): Scanner {
       at = afterBlanks(bytes, at + 1, end);
       at = node === null ? skipped(at) : scanValue(node, at);
       if (at === stopped) return stopped;
+      if ((mask & wanted) === 0) return rest(at);
       at = afterBlanks(bytes, at, end);
       if (bytes[at] === closeObject) return at + 1;
       if (bytes[at] !== comma) return fail();
@@ -157,7 +160,7 @@ export function compileScan(paths: readonly string[]): Scanner {
     }
   }
 
-  function scanArray({ elements }: Node, begin: number): number {
+  function scanArray({ elements, mask }: Node, begin: number): number {
     let at = afterBlanks(bytes, begin, end);
     if (bytes[at] === closeArray) return at + 1;
     for (let index = 0; ; index += 1) {
@@ -167,15 +170,11 @@ export function compileScan(paths: readonly string[]): Scanner {
           ? skipped(at)
           : scanValue(node, at);
       if (at === stopped) return stopped;
+      if (index >= elements.length || (mask & wanted) === 0) return rest(at);
       at = afterBlanks(bytes, at, end);
       if (bytes[at] === closeArray) return at + 1;
       if (bytes[at] !== comma) return fail();
       at = afterBlanks(bytes, at + 1, end);
-      if (index >= elements.length) {
-        // Nothing in the rest of this array is wanted: it is skipped as one value is.
-        at = containerEnd(bytes, at, end, 1);
-        return at === stopped ? fail() : at;
-      }
     }
   }
 
@@ -185,8 +184,10 @@ export function compileScan(paths: readonly string[]): Scanner {
     keyFrom: number,
     keyTo: number,
   ): Node | null {
+    const length = keyTo - keyFrom;
     for (let i = 0; i < members.length; i += 1) {
-      const { key, node } = members[i]!;
+      const { key, size, node } = members[i]!;
+      if (size !== length) continue;
       if (
         (node.mask & wanted) !== 0 &&
         isSame(bytes, keyFrom, keyTo, key.bytes)
@@ -226,11 +227,17 @@ export function compileScan(paths: readonly string[]): Scanner {
     let after: number;
     if (first === quote) after = textEnd(bytes, at + 1, end);
     else if (first === openArray || first === openObject)
-      after = containerEnd(bytes, at + 1, end, 1);
+      after = containerEnd(bytes, at + 1, end);
     else {
       after = wordEnd(bytes, at, end);
       if (after === at) return fail();
     }
+    return after === stopped ? fail() : after;
+  }
+
+  /** Where the container ends of which no more is wanted. */
+  function rest(at: number): number {
+    const after = containerEnd(bytes, at, end);
     return after === stopped ? fail() : after;
   }
 
@@ -295,7 +302,10 @@ function child(node: Node, step: string | number): Node {
   if (known) return known;
   const made: Node = { mask: 0, path: -1, members: [], elements: [] };
   if (typeof step === "number") node.elements[step] = made;
-  else node.members.push({ key: encodedText(step), node: made });
+  else {
+    const key = encodedText(step);
+    node.members.push({ key, size: key.bytes.length, node: made });
+  }
   return made;
 }
 
@@ -313,6 +323,8 @@ const endsWord = new Uint8Array(256);
 for (const char of " \t\n\r,]}") endsWord[char.charCodeAt(0)] = 1;
 
 function afterBlanks(bytes: Buffer, from: number, end: number): number {
+  // Venues write none.
+  if (bytes[from]! > 0x20) return from;
   let at = from;
   while (at < end && isBlank(bytes[at]!)) at += 1;
   return at;
@@ -355,13 +367,9 @@ function textEnd(bytes: Buffer, from: number, end: number): number {
   return stopped;
 }
 
-/** Where the container ends that is `depth` deep at `from`. Brackets are counted, not compared. */
-function containerEnd(
-  bytes: Buffer,
-  from: number,
-  end: number,
-  depth: number,
-): number {
+/** Where the container ends that began before `from`. Brackets are counted, not compared. */
+function containerEnd(bytes: Buffer, from: number, end: number): number {
+  let depth = 1;
   let at = from;
   while (at < end) {
     const byte = bytes[at]!;

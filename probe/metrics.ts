@@ -46,9 +46,10 @@ export function makeProbeMetrics(
     ["refused", "Samples that the database did not take.", "refused"],
     [
       "lost",
-      "Samples given up: the database was away for too long.",
+      "Samples given up, the oldest, for want of room in the spool.",
       "dropped",
     ],
+    ["corrupt", "Samples found broken in the spool.", "corrupt"],
   ];
   for (const [name, help, key] of counts)
     new Counter({
@@ -73,10 +74,34 @@ export function makeProbeMetrics(
   });
   new Gauge({
     name: "venuewatch_probe_samples_waiting",
-    help: "Samples in memory that wait to be delivered.",
+    help: "Samples that wait to be delivered, in the spool and in memory.",
     registers,
     collect() {
       this.set(status().waiting);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_spool_bytes",
+    help: "What waits in the files of the spool.",
+    registers,
+    collect() {
+      this.set(status().spoolBytes);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_spool_used_ratio",
+    help: "How much of what the spool may hold is taken. At 1 the oldest samples are given up.",
+    registers,
+    collect() {
+      this.set(status().spoolUsed);
+    },
+  });
+  new Gauge({
+    name: "venuewatch_probe_spool_in_trouble",
+    help: "Whether something is wrong with the spool: the disk takes nothing, or room is wanting.",
+    registers,
+    collect() {
+      this.set(Number(status().trouble !== null));
     },
   });
   new Gauge({
@@ -164,4 +189,5 @@ export function makeProbeMetrics(
   };
 }
 
-type CountedKey = "taken" | "shipped" | "duplicates" | "refused" | "dropped";
+type CountedKey =
+  "taken" | "shipped" | "duplicates" | "refused" | "dropped" | "corrupt";

@@ -14,6 +14,7 @@ import {
   type SeenCertificate,
 } from "./seen-certificates.js";
 import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
+import type { Spool } from "./spool.js";
 import { startStreams } from "./stream.js";
 import { startTally, type TallyStatus } from "./tally.js";
 import { isBeyondBearing, makeTroubles } from "./troubles.js";
@@ -24,6 +25,8 @@ export interface ProbeOptions {
   region: string;
   version: string;
   siteUrl: string;
+  /** What was measured waits there. It is closed with the probe. */
+  spool: Spool;
   record: RecordSamples;
   log: Log;
   /** What it measures from the start, ids; all of the registry's when not given. */
@@ -63,15 +66,15 @@ interface Watched {
 
 /** Measures venues of the registry from one region. No fault of a venue or of the database ends it. */
 export function startProbe(options: ProbeOptions): Promise<Probe> {
-  const { registry, region, version, siteUrl, record, log } = options;
+  const { registry, region, version, siteUrl, spool, record, log } = options;
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
   const clockWatch = makeClockWatch();
   const resolver = makeResolver(registry.venues.flatMap(hostsOf));
   const tally = startTally(log);
-  const ship = startShip({ record, log });
+  const ship = startShip({ spool, record, log });
   const troubles = makeTroubles({
     clockError: () => clockWatch.read(),
-    spoolTrouble: () => null,
+    spoolTrouble: () => ship.status().trouble,
     log,
   });
   const watch = startLoopWatch();

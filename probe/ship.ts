@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
+import type { Batch } from "./backlog.js";
+import type { Spool, SpoolStatus } from "./spool.js";
 
 /** Stores samples, each once however often it is handed in. Rejects when nothing of it is certain. */
 export type RecordSamples = (
@@ -8,27 +10,25 @@ export type RecordSamples = (
 ) => Promise<{ stored: number; duplicates: number; refused: number }>;
 
 export interface ShipOptions {
+  /** What is to be delivered. The ship closes it. */
+  spool: Spool;
   record: RecordSamples;
   log: Log;
-  /** What waits at most; beyond it the oldest go. 200,000 samples are about an hour of a region of 2,500 components. */
-  maxWaiting?: number;
   flushEveryMs?: number;
 }
 
-export interface ShipStatus {
+export interface ShipStatus extends SpoolStatus {
   /** In the database, for all we know: new ones and ones that were there already. */
   shipped: number;
   duplicates: number;
   /** Not taken by the database: too old, ahead of its clock, or with a value that it cannot hold. */
   refused: number;
-  waiting: number;
-  dropped: number;
 }
 
 export interface Ship {
   add(sample: Sample): void;
   status(): ShipStatus;
-  /** Delivers what waits, for as long as `withinMs`; what is left then is lost, and counted. */
+  /** Delivers what waits, for as long as `withinMs`; what is left then stays in the spool. */
   close(withinMs?: number): Promise<void>;
 }
 
@@ -37,112 +37,118 @@ const batchSize = 500;
 const firstRetryMs = 500;
 const longestRetryMs = 15_000;
 
-/** Carries samples to the database in batches, in order, one batch at a time, and keeps them while it is away. */
+const closeWithinMs = 250;
+
+/** Carries samples from the spool to the database in batches, in order, one batch at a time. */
 export function startShip({
+  spool,
   record,
   log,
-  maxWaiting = 200_000,
   flushEveryMs = 1000,
 }: ShipOptions): Ship {
-  const counts = { shipped: 0, duplicates: 0, refused: 0, dropped: 0 };
+  const counts = { shipped: 0, duplicates: 0, refused: 0 };
   const stopped = new AbortController();
-  const queue: Sample[] = [];
-  /** How many at the head of the queue are just being recorded. */
-  let flying = 0;
   /** Halved on the way to samples that spoil their batch, doubled on the way back. */
   let size = batchSize;
   let delivery: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
 
-  function add(sample: Sample) {
-    queue.push(sample);
-    if (queue.length > maxWaiting) dropOldest();
-    if (queue.length >= batchSize) void deliver();
-    else timer ??= setTimeout(() => void deliver(), flushEveryMs);
+  spool.onMore(more);
+  more();
+
+  function more() {
+    if (spool.status().waiting >= batchSize) void deliver();
+    else deliverSoon();
   }
 
-  function dropOldest() {
-    // In pieces, since each one moves the whole queue. What flies may be arriving: it stays.
-    const dropped = queue.splice(flying, Math.ceil(maxWaiting / 100)).length;
-    counts.dropped += dropped;
-    log.warn("samples dropped: the database is away for too long", {
-      dropped,
-      waiting: queue.length,
-    });
+  function deliverSoon() {
+    if (spool.status().waiting > 0 && !stopped.signal.aborted)
+      timer ??= setTimeout(() => void deliver(), flushEveryMs);
   }
 
   function deliver(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    delivery ??= deliverAll().finally(() => (delivery = null));
+    delivery ??= deliverAll().finally(() => {
+      delivery = null;
+      // what came to its end
+      deliverSoon();
+    });
     return delivery;
   }
 
   async function deliverAll() {
     let failures = 0;
-    while (queue.length > 0 && !stopped.signal.aborted) {
+    while (!stopped.signal.aborted) {
       try {
-        await deliverBatch();
+        if (!(await deliverBatch())) return;
         failures = 0;
       } catch (error) {
-        if (isDataError(error)) {
-          narrowDown(error);
-          continue;
-        }
         log.warn("samples not recorded, will be tried again", {
           error,
-          waiting: queue.length,
+          waiting: spool.status().waiting,
         });
         await pause(retryMs(failures++), stopped.signal);
       }
     }
   }
 
-  async function deliverBatch() {
-    const batch = queue.slice(0, size);
-    flying = batch.length;
+  /** False where nothing waits. */
+  async function deliverBatch(): Promise<boolean> {
+    const batch = await spool.next(size);
+    if (!batch) return false;
     try {
-      const { stored, duplicates, refused } = await record(batch);
-      queue.splice(0, batch.length);
+      const { stored, duplicates, refused } = await record(batch.samples);
       size = Math.min(size * 2, batchSize);
       counts.shipped += stored + duplicates;
       counts.duplicates += duplicates;
       counts.refused += refused;
       if (refused > 0) log.warn("samples refused by the database", { refused });
-    } finally {
-      flying = 0;
+      batch.done();
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      narrowDown(batch, error);
     }
+    return true;
   }
 
   /** Tried again as it is, such a batch would hold up all others for ever. */
-  function narrowDown(error: unknown) {
-    const tried = Math.min(size, queue.length);
-    if (tried > 1) {
-      size = Math.ceil(tried / 2);
+  function narrowDown({ samples, done }: Batch, error: unknown) {
+    if (samples.length > 1) {
+      size = Math.ceil(samples.length / 2);
       return;
     }
-    const [guilty] = queue.splice(0, 1);
+    done();
     counts.refused += 1;
     log.error("the database cannot hold a sample; this is a bug of the probe", {
-      sample: guilty,
+      sample: samples[0],
       error,
     });
   }
 
+  async function emptySpool() {
+    await spool.flush();
+    // one that was under way may not have seen the last of them
+    await deliver();
+    await deliver();
+  }
+
   return {
-    add,
-    status: () => ({ ...counts, waiting: queue.length }),
+    add: spool.add,
+    status: () => ({ ...counts, ...spool.status() }),
     async close(withinMs = 2500) {
       const deadline = setTimeout(() => stopped.abort(), withinMs);
-      await Promise.race([deliver(), aborted(stopped.signal)]);
+      await Promise.race([emptySpool(), aborted(stopped.signal)]);
       clearTimeout(deadline);
       stopped.abort();
-      counts.dropped += queue.length;
-      if (queue.length > 0)
-        log.error("samples lost at the end: the database did not take them", {
-          lost: queue.length,
-        });
-      queue.length = 0;
+      clearTimeout(timer);
+      // a disk that hangs keeps nobody from ending
+      const lost = await Promise.race([spool.close(), sleep(closeWithinMs)]);
+      if (lost !== 0)
+        log.error(
+          "samples lost at the end: neither the database nor the disk took them",
+          { lost: lost ?? spool.status().waiting },
+        );
     },
   };
 }

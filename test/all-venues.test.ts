@@ -9,6 +9,7 @@ import { categories, componentsOf, loadRegistry } from "../server/registry.js";
 import type { Fault, Sample } from "../server/sample.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
+import { someSpool } from "./spool.js";
 import { until } from "./until.js";
 import type { ScriptedFault } from "./world/faults.js";
 import { headAt } from "./world/heads.js";
@@ -63,6 +64,7 @@ void t.test("all venues", async (t) => {
   const api = await serve(t, { pool, registry });
   const samples: Sample[] = [];
   const probe = await startProbe({
+    spool: await someSpool(t),
     ...{ registry, region, log, version: "1.2.3", siteUrl: "http://localhost" },
     async record(batch) {
       const recorded = await recordSamples(pool, region, batch);

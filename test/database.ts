@@ -82,14 +82,25 @@ async function digestOfDefinitions(): Promise<string> {
   return hash.digest("hex").slice(0, 12);
 }
 
+/** A directory with such a database, for tests that host it themselves. Gone when the test ends. */
+export async function migratedDirectory(t: Test): Promise<string> {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  return copyOf(t, await preparedDirectory(registry));
+}
+
 async function embeddedCopy(t: Test, from: string | null): Promise<string> {
+  const directory = await copyOf(t, from);
+  const { url, stop } = await hostEmbedded(directory);
+  t.teardown(stop);
+  return url;
+}
+
+async function copyOf(t: Test, from: string | null): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "venuewatch-test-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   // cp of node:fs takes seven times as long for these thousand files
   if (from) await promisify(execFile)("cp", ["-R", `${from}/.`, directory]);
-  const { url, stop } = await hostEmbedded(directory);
-  t.teardown(stop);
-  return url;
+  return directory;
 }
 
 async function databaseOnServer(t: Test, server: string): Promise<string> {

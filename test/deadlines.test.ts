@@ -11,6 +11,7 @@ import { migratedDatabase } from "./database.js";
 import { makeGate } from "./gate.js";
 import { madeSample } from "./made-sample.js";
 import { runCli } from "./run-script.js";
+import { someSpool } from "./spool.js";
 import { until } from "./until.js";
 
 const log = makeLog("test", "error");
@@ -48,6 +49,7 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
   gate.mute();
   const lines: string[] = [];
   const ship = startShip({
+    spool: await someSpool(t),
     record,
     log: makeLog("test", "warn", (line) => lines.push(line)),
     flushEveryMs: 10,

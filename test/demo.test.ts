@@ -221,7 +221,7 @@ async function secondIsRefused(t: Test, { url }: Demo, env: Env) {
   const last = second.output().trim().split("\n").at(-1);
   t.match(
     last,
-    /^venuewatch: .*The data directory \S+ is in use by process \d+: stop/i,
+    /^venuewatch: .*The directory \S+ is in use by process \d+: stop/i,
   );
   await get(`${url}/readyz`);
 }

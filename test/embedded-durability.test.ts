@@ -103,7 +103,7 @@ void t.test("a second process on the directory is refused", async (t) => {
   );
   t.equal(
     stderr,
-    `The data directory ${dataDir} is in use by process ${host.process.pid}: stop that process, or choose another directory with DATA_DIR.\n`,
+    `The directory ${dataDir} is in use by process ${host.process.pid}: stop that process, or choose another directory with DATA_DIR.\n`,
   );
   const client = await connected(host);
   await client.query("select 1");

@@ -9,19 +9,27 @@ export interface Gate {
   shut: () => Promise<void>;
   /** Nothing passes any more, and nobody is told. */
   mute: () => void;
+  /** Everything passes, so much later. */
+  slow: (delayMs: number) => void;
   /** Cuts the connection on which the next statement is sent. */
   cutAtNextStatement: () => void;
   open: () => Promise<void>;
 }
 
-export async function makeGate(t: Test, databaseUrl: string): Promise<Gate> {
-  const behind = new URL(databaseUrl);
+/** @param databaseUrl asked at each connection */
+export async function makeGate(
+  t: Test,
+  databaseUrl: string | (() => string),
+): Promise<Gate> {
+  const behind = () =>
+    new URL(typeof databaseUrl === "string" ? databaseUrl : databaseUrl());
   const sockets = new Set<Socket>();
   let mode: "open" | "mute" | "cut" = "open";
+  let delayMs = 0;
   let port = 0;
 
   const server = createServer((client) => {
-    const database = connect(Number(behind.port || 5432), behind.hostname);
+    const database = connect(Number(behind().port || 5432), behind().hostname);
     forward(client, database);
     forward(database, client);
   });
@@ -30,6 +38,8 @@ export async function makeGate(t: Test, databaseUrl: string): Promise<Gate> {
     sockets.add(from);
     from.on("data", (data) => {
       if (mode === "cut") cut();
+      else if (mode === "open" && delayMs > 0)
+        setTimeout(() => to.write(data), delayMs);
       else if (mode === "open") to.write(data);
     });
     from.on("error", () => {});
@@ -47,7 +57,10 @@ export async function makeGate(t: Test, databaseUrl: string): Promise<Gate> {
   const listen = () =>
     new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(port, "127.0.0.1", resolve);
+      server.listen(port, "127.0.0.1", () => {
+        server.off("error", reject);
+        resolve();
+      });
     });
   const close = () =>
     new Promise<void>((resolve) => {
@@ -59,7 +72,7 @@ export async function makeGate(t: Test, databaseUrl: string): Promise<Gate> {
   await listen();
   port = (server.address() as AddressInfo).port;
   t.teardown(close);
-  const url = new URL(databaseUrl);
+  const url = behind();
   url.hostname = "127.0.0.1";
   url.port = String(port);
   return {
@@ -67,7 +80,9 @@ export async function makeGate(t: Test, databaseUrl: string): Promise<Gate> {
     shut: close,
     mute: () => (mode = "mute"),
     cutAtNextStatement: () => (mode = "cut"),
+    slow: (ms) => (delayMs = ms),
     async open() {
+      delayMs = 0;
       // what was lost meanwhile stays lost
       if (mode === "mute") cut();
       if (!server.listening) await listen();

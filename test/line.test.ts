@@ -6,6 +6,7 @@ import { startLine } from "../probe/line.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeLog } from "../server/log.js";
 import { loadRegistry } from "../server/registry.js";
+import { acknowledge, listening, serveOkx } from "./okx-server.js";
 import { until } from "./until.js";
 
 const { venues } = await loadRegistry("registry.json");
@@ -37,6 +38,57 @@ void t.test(
       feeds.filter(({ trouble }) => trouble?.kind === "refused"),
       [trades],
     );
+  },
+);
+
+void t.test(
+  "a renewal that fails costs nothing, and one that succeeds no frame and no number",
+  async (t) => {
+    const timers = new Set<NodeJS.Timeout>();
+    t.teardown(() => timers.forEach(clearInterval));
+    let renewals = 0;
+    const { url } = await serveOkx(t, (ws, arg, place) => {
+      renewals = place;
+      if (place === 1) return ws.terminate();
+      acknowledge(ws, arg);
+      // Both sockets deliver, each by numbers of its own.
+      let seq = place * 1000;
+      const timer = setInterval(() => {
+        ws.send(JSON.stringify({ arg, seq: (seq += 1), data: [] }));
+      }, 50);
+      timers.add(timer);
+      ws.once("close", () => clearInterval(timer));
+    });
+    const feeds = streams.map((stream) =>
+      makeFeed({ ...stream, sequence: { kind: "counter", path: "$.seq" } }),
+    );
+    const { line } = listening(t, url, { feeds, maxConnectionMs: 2000 });
+    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+    const first = line.opened();
+    const begunMs = performance.now();
+    for (const { meter } of feeds) meter.read(begunMs, 1);
+    const stayedUp = () =>
+      line.down() === null && feeds.every(({ meter }) => meter.isSubscribed());
+    let wasDown = false;
+    await until(() => {
+      wasDown ||= !stayedUp();
+      return renewals === 1;
+    });
+    t.equal(line.opened(), first, "the old socket goes on");
+    await until(() => {
+      wasDown ||= !stayedUp();
+      return line.opened() !== first;
+    });
+    t.notOk(wasDown);
+    await new Promise((passed) => setTimeout(passed, 200));
+    const nowMs = performance.now();
+    for (const { meter } of feeds) {
+      const { messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
+      t.equal(gaps, 0);
+      const usual = (nowMs - begunMs) / 50;
+      t.ok(messages <= usual * 1.15 + 3, `${messages} of ${usual}: none twice`);
+      t.ok(quietMs < (nowMs - begunMs) / 2, "no silence of a renewal's length");
+    }
   },
 );
 

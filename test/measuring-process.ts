@@ -1,5 +1,9 @@
 /** A probe that measures a registry until it has come to enough slots, and prints what became of them: `node measuring-process.js OPTIONS`. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startProbe } from "../probe/probe.js";
+import { openSpool } from "../probe/spool.js";
 import { makeLog } from "../server/log.js";
 import type { Registry } from "../server/registry.js";
 import type { Fault } from "../server/sample.js";
@@ -23,9 +27,13 @@ const { registry, slots } = JSON.parse(process.argv[2]!) as MeasuringOptions;
 const measured: Measured = {
   ...{ good: 0, faults: [], unmeasured: {}, troubles: [] },
 };
+const log = makeLog("test", "error");
+const directory = await mkdtemp(join(tmpdir(), "venuewatch-spool-"));
+const spool = await openSpool({ directory, log });
 const probe = await startProbe({
   registry,
   region: registry.regions[0]!.id,
+  spool,
   version: "1.2.3",
   siteUrl: "http://localhost",
   record(samples) {
@@ -35,12 +43,13 @@ const probe = await startProbe({
     const stored = samples.length;
     return Promise.resolve({ stored, duplicates: 0, refused: 0 });
   },
-  log: makeLog("test", "error"),
+  log,
 });
 const unmeasuredSlots = () =>
   Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
 await until(() => probe.status().taken + unmeasuredSlots() >= slots, 60_000);
 measured.troubles = probe.status().troubles;
 await probe.close();
+await rm(directory, { recursive: true });
 measured.unmeasured = probe.status().unmeasured;
 console.log(JSON.stringify(measured));

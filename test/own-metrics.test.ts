@@ -263,6 +263,10 @@ void t.test("a probe that measured nothing yet tells since when", async (t) => {
     refused: 0,
     waiting: 0,
     dropped: 0,
+    corrupt: 0,
+    spoolBytes: 0,
+    spoolUsed: 0,
+    trouble: null,
     unmeasured: Object.fromEntries(
       unmeasuredReasons.map((reason) => [reason, 0]),
     ) as Record<UnmeasuredReason, number>,

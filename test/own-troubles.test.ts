@@ -10,6 +10,7 @@ import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry, type Venue } from "../server/registry.js";
 import type { Sample } from "../server/sample.js";
 import type { Measured, MeasuringOptions } from "./measuring-process.js";
+import { someSpool } from "./spool.js";
 import { until } from "./until.js";
 
 const run = promisify(execFile);
@@ -51,6 +52,7 @@ async function probing(t: Test, registry: Registry) {
   const probe = await startProbe({
     registry,
     region: "us-east",
+    spool: await someSpool(t),
     version: "1.2.3",
     siteUrl: "http://localhost",
     record(batch) {

@@ -1,7 +1,7 @@
 /** A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. */
-import { randomUUID } from "node:crypto";
 import { startKeeper } from "../probe/keeper.js";
 import { startProbe } from "../probe/probe.js";
+import { openSpool } from "../probe/spool.js";
 import { openPool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
 import { recordSamples } from "../server/record-samples.js";
@@ -12,10 +12,14 @@ export interface ProbeProcessOptions {
   registry: Registry;
   region: string;
   leaseMs: number;
+  /** Of the region's spools. */
+  directory: string;
 }
 
 const [url, given] = process.argv.slice(2) as [string, string];
-const { registry, region, leaseMs } = JSON.parse(given) as ProbeProcessOptions;
+const { registry, region, leaseMs, directory } = JSON.parse(
+  given,
+) as ProbeProcessOptions;
 const log = makeLog(`probe ${process.pid}`, "error");
 const pool = openPool(url, {
   applicationName: "probe",
@@ -23,15 +27,17 @@ const pool = openPool(url, {
   max: 2,
   statementTimeoutMs: 2_000,
 });
+const spool = await openSpool({ directory, log });
 const identity = {
   region,
-  process: randomUUID(),
+  process: spool.process,
   version: "1.2.3",
   startedAt: new Date(),
 };
 const probe = await startProbe({
   registry,
   region,
+  spool,
   version: identity.version,
   siteUrl: "http://localhost",
   record: (samples) => recordSamples(pool, region, samples),

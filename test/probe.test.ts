@@ -3,6 +3,7 @@ import { startProbe } from "../probe/probe.js";
 import { makeLog } from "../server/log.js";
 import { componentsOf, loadRegistry } from "../server/registry.js";
 import type { Sample } from "../server/sample.js";
+import { someSpool } from "./spool.js";
 import { until } from "./until.js";
 import { startWorld } from "./world/world.js";
 
@@ -29,6 +30,7 @@ void t.test(
       region: "ap-southeast",
       version: "1.2.3",
       siteUrl: "http://localhost",
+      spool: await someSpool(t),
       log: quiet,
       record(batch) {
         if (away) return Promise.reject(new Error("the database is away"));

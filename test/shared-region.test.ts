@@ -8,6 +8,7 @@ import { migratedDatabase } from "./database.js";
 import { makeGate } from "./gate.js";
 import { startKillable } from "./killable.js";
 import type { ProbeProcessOptions } from "./probe-process.js";
+import { spoolDirectory } from "./spool.js";
 import { until } from "./until.js";
 import { startWorld } from "./world/world.js";
 
@@ -30,7 +31,10 @@ void t.test("two probes of one region", async (t) => {
     for (const stream of socket?.streams ?? []) stream.cadenceMs = cadenceMs;
   }
   await migrate(pool, registry, makeLog("test", "error"));
-  const options: ProbeProcessOptions = { registry, region: "us-east", leaseMs };
+  const options: ProbeProcessOptions = {
+    ...{ registry, region: "us-east", leaseMs },
+    directory: await spoolDirectory(t),
+  };
   const gates = [await makeGate(t, url), await makeGate(t, url)] as const;
   const [one, other] = gates.map((gate) =>
     startKillable(t, "probe-process", gate.url, options),

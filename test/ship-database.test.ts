@@ -8,6 +8,7 @@ import { makeLog } from "../server/log.js";
 import { recordSamples } from "../server/record-samples.js";
 import type { Sample } from "../server/sample.js";
 import { migratedDatabase } from "./database.js";
+import { someSpool } from "./spool.js";
 import { until } from "./until.js";
 
 const { pool } = await migratedDatabase(t);
@@ -29,7 +30,7 @@ void t.test(
       [708, { latencyUs: -1 }],
       [1199, { quietMs: 2 ** 31 }],
     ]);
-    const ship = startShip({ record, log });
+    const ship = startShip({ spool: await someSpool(t), record, log });
     for (let i = 0; i < 1200; i += 1)
       ship.add({
         ...nothingMeasured,
@@ -53,7 +54,12 @@ void t.test(
 void t.test(
   "a measurement beyond its columns is stored as the largest that fits",
   async (t) => {
-    const ship = startShip({ record, log, flushEveryMs: 10 });
+    const ship = startShip({
+      spool: await someSpool(t),
+      record,
+      log,
+      flushEveryMs: 10,
+    });
     const schedule = makeSchedule({
       region: "us-east",
       clock: systemClock,

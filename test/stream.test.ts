@@ -7,6 +7,7 @@ import { startProbe } from "../probe/probe.js";
 import { makeLog } from "../server/log.js";
 import { loadRegistry, type Registry, type Venue } from "../server/registry.js";
 import type { Sample } from "../server/sample.js";
+import { someSpool } from "./spool.js";
 import { until } from "./until.js";
 import { connect, send } from "./world/clients.js";
 import { startWorld, type World } from "./world/world.js";
@@ -39,6 +40,7 @@ async function probing(t: Test, probed: Registry) {
     region,
     version: "0.1.0",
     siteUrl: "http://localhost",
+    spool: await someSpool(t),
     log: quiet,
     record(batch) {
       samples.push(...batch);

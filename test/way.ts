@@ -17,6 +17,7 @@ import {
   type Registry,
 } from "../server/registry.js";
 import { migratedDatabase } from "./database.js";
+import { someSpool } from "./spool.js";
 import { startWorld, type World } from "./world/world.js";
 
 /** Every component is measured this often. */
@@ -95,7 +96,7 @@ export async function startWay(t: Test, typicalOf?: string): Promise<Way> {
   const engine = startEngine(pool);
   t.teardown(() => engine.close());
   const probes = await Promise.all(
-    registry.regions.map(({ id }) => startRegion(pool, registry, id)),
+    registry.regions.map(({ id }) => startRegion(t, pool, registry, id)),
   );
   t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
   const url = `http://127.0.0.1:${web.port}`;
@@ -158,7 +159,8 @@ function quickened(registry: Registry): Registry {
   return quick;
 }
 
-function startRegion(
+async function startRegion(
+  t: Test,
   pool: Pool,
   registry: Registry,
   region: string,
@@ -168,6 +170,7 @@ function startRegion(
     region,
     version: "1.2.3",
     siteUrl: "http://localhost",
+    spool: await someSpool(t),
     record: (samples) => recordSamples(pool, region, samples),
     log: quiet,
   });

@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { startKeeper } from "../../probe/keeper.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
+import { openSpool } from "../../probe/spool.js";
 import { openPool, warnUnlessReachable } from "../db.js";
 import { type Readiness, startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
@@ -15,8 +16,8 @@ import { UserError } from "../user-error.js";
 import { keepWatch, leaveWatch } from "../watch.js";
 
 export const help = `Measures the venues of the registry from REGION, and delivers the samples to the database. While the database is
-away it goes on measuring, and keeps the samples until it is back. Several probes of one region share its venues between
-them; what one held that died, the others take over within twelve seconds.`;
+away it goes on measuring, and keeps the samples in DATA_DIR until it is back. Several probes of one region share its
+venues between them; what one held that died, the others take over within twelve seconds.`;
 
 /** A second's samples of the largest registry; more of them waiting means that the database does not take them. */
 const fewWaiting = 2_000;
@@ -43,15 +44,19 @@ export async function run(): Promise<void> {
     life.onClose("database connections", pool.close);
     await warnUnlessReachable(pool, url, log);
     const startedAt = new Date();
-    const process = randomUUID();
     const metrics = makeOwnMetrics("probe", { region });
     const meter = makeProbeMetrics(metrics, startedAt, () => ({
       ...probe.status(),
       renewedAt: keeper.renewedAt(),
     }));
+    const spool = await openSpool({
+      directory: join(settings.dataDir, "spool", region),
+      log,
+    });
     const probe = await startProbe({
       registry,
       region,
+      spool,
       version,
       siteUrl: settings.siteUrl,
       record: meter.timed((samples) => recordSamples(pool, region, samples)),
@@ -64,14 +69,14 @@ export async function run(): Promise<void> {
     const keeper = startKeeper({
       keep(mayTakeOver) {
         const { unmeasured, troubles, clock } = probe.status();
-        const report = { region, process, version, startedAt };
+        const report = { region, process: spool.process, version, startedAt };
         return keepWatch(
           pool,
           { ...report, unmeasured, troubles, clock },
           mayTakeOver,
         );
       },
-      leave: () => leaveWatch(pool, region, process),
+      leave: () => leaveWatch(pool, region, spool.process),
       watch: probe.watch,
       allVenues: registry.venues.map(({ id }) => id),
       log,

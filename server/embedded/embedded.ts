@@ -9,9 +9,9 @@
  */
 import { access, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { lockDirectory } from "../directory-lock.js";
 import type { Log } from "../log.js";
 import { startBackend, type Backend } from "./backend.js";
-import { lockDirectory } from "./lock.js";
 import { UserError } from "../user-error.js";
 import { startService, type Service } from "./service.js";
 

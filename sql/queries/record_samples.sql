@@ -4,8 +4,15 @@
 -- Returns how many samples were given, accepted, and new. An accepted one that is not new was sent before. What is not
 -- accepted is refused for good: an unknown component, a time older than what roll-ups may still change, or one more
 -- than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
-with given as (
-  select *
+with here as (
+  select region_id from region where region = $1
+),
+-- once a batch, not once a sample
+known as materialized (
+  select v.venue, c.component, c.component_id from venue v join component c using (venue_id)
+),
+accepted as (
+  select c.component_id, g.*
   from unnest(
     $2::text[], $3::text[], $4::timestamptz[], $5::fault[], $6::int[], $7::int[], $8::int[], $9::int[], $10::int[],
     $11::smallint[], $12::bigint[], $13::int[], $14::int[], $15::int[], $16::smallint[], $17::boolean[], $18::timestamptz[],
@@ -14,18 +21,10 @@ with given as (
     venue, component, ts, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
     http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps
   )
-),
-here as (
-  select region_id from region where region = $1
-),
-accepted as (
-  select h.region_id, c.component_id, g.*
-  from given g
-  join venue v on v.venue = g.venue
-  join component c on c.venue_id = v.venue_id and c.component = g.component
-  cross join here h
+  join known c using (venue, component)
   where g.ts > now() - upkeep.refused_after()
     and g.ts <= now() + interval '1 minute'
+    and exists (select from here)
 ),
 stored as (
   insert into sample (
@@ -34,7 +33,7 @@ stored as (
     received_after_s
   )
   select
-    a.ts, a.component_id, a.region_id, a.fault is null, a.fault, a.latency_us, a.dns_us, a.connect_us, a.tls_us,
+    a.ts, a.component_id, (select region_id from here), a.fault is null, a.fault, a.latency_us, a.dns_us, a.connect_us, a.tls_us,
     a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms,
     a.late_ms, a.fresh, a.certificate_expires_at, a.sequence_gaps,
     -- the clock as it is now, not when this transaction began: the engine relies on it to tell what was known when
@@ -47,6 +46,6 @@ stored as (
   returning 1
 )
 select
-  (select count(*) from given)::int as given,
+  cardinality($2::text[]) as given,
   (select count(*) from accepted)::int as accepted,
   (select count(*) from stored)::int as stored

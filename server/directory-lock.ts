@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { UserError } from "../user-error.js";
+import { UserError } from "./user-error.js";
 
 /**
  * A lock on a directory that one process holds, and that ends with it.
@@ -29,7 +29,14 @@ export interface DirectoryLock {
 
 const attempts = 5;
 
-/** Creates the directory if need be. Throws, in one sentence, when another process holds it or it cannot be written to. */
+/** A living process has the lock. */
+export class DirectoryInUse extends UserError {}
+
+/**
+ * Creates the directory if need be.
+ *
+ * @throws DirectoryInUse when another process holds it, UserError when it cannot be written to; each in one sentence
+ */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   for (let attempt = 1; ; attempt++) {
     const claim = await makeClaim(directory).catch((error: unknown) => {
@@ -54,10 +61,16 @@ async function makeClaim(directory: string): Promise<Claim> {
   const unique = `${process.pid}.${randomBytes(8).toString("hex")}`;
   const name = `lock.${unique}`;
   const server = createServer((socket) => socket.destroy());
-  await withSocketPath(directory, `claim.${unique}`, (path) =>
-    listenOn(server, path),
-  );
-  await rename(join(directory, `claim.${unique}`), join(directory, name));
+  try {
+    await withSocketPath(directory, `claim.${unique}`, (path) =>
+      listenOn(server, path),
+    );
+    await rename(join(directory, `claim.${unique}`), join(directory, name));
+  } catch (error) {
+    // who tries again for hours must not gather sockets
+    server.close();
+    throw error;
+  }
   return {
     name,
     async withdraw() {
@@ -150,14 +163,14 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
 
 function heldBy(directory: string, claim: string): Error {
   const pid = claim.split(".")[1];
-  return new UserError(
-    `The data directory ${directory} is in use by process ${pid}: stop that process, or choose another directory with DATA_DIR.`,
+  return new DirectoryInUse(
+    `The directory ${directory} is in use by process ${pid}: stop that process, or choose another directory with DATA_DIR.`,
   );
 }
 
 function unusable(directory: string, error: NodeJS.ErrnoException): Error {
   return new UserError(
-    `The data directory ${directory} cannot be used (${error.message}): it must be a directory that this user can write to and that can hold Unix sockets; choose another with DATA_DIR.`,
+    `The directory ${directory} cannot be used (${error.message}): it must be a directory that this user can write to and that can hold Unix sockets; choose another with DATA_DIR.`,
     { cause: error },
   );
 }

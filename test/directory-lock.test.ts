@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { lockDirectory } from "../server/embedded/lock.js";
+import { lockDirectory } from "../server/directory-lock.js";
 
-const lockModule = new URL("../server/embedded/lock.js", import.meta.url).href;
+const lockModule = new URL("../server/directory-lock.js", import.meta.url).href;
 
 /** A process that takes the lock, says so, and keeps it until it is killed. */
 async function holderOf(directory: string) {
@@ -27,7 +27,7 @@ void t.test(
     const directory = t.testdir();
     const first = await lockDirectory(directory);
     await t.rejects(lockDirectory(directory), {
-      message: `The data directory ${directory} is in use by process ${process.pid}: stop that process, or choose another directory with DATA_DIR.`,
+      message: `The directory ${directory} is in use by process ${process.pid}: stop that process, or choose another directory with DATA_DIR.`,
     });
     await first.release();
     await first.release();
@@ -103,7 +103,7 @@ void t.test(
     const file = join(t.testdir({ file: "" }), "file", "data");
     await t.rejects(lockDirectory(file), {
       message:
-        /^The data directory .*file\/data cannot be used \(ENOTDIR.*DATA_DIR\.$/,
+        /^The directory .*file\/data cannot be used \(ENOTDIR.*DATA_DIR\.$/,
     });
   },
 );

@@ -1,0 +1,162 @@
+/**
+ * How many samples a second get in for a minute on end, by way of the real spools and ships of three regions, while the roll-ups are kept up at
+ * core's pace. Components are those of the registry, copied until their cadences make up the rate. Short of processor time the
+ * samples wait in the spools: what waits at the end tells whether the rate was kept.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startShip } from "../probe/ship.js";
+import { openSpool } from "../probe/spool.js";
+import { sql } from "../server/db.js";
+import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
+import { recordSamples } from "../server/record-samples.js";
+import { componentsOf } from "../server/registry.js";
+import type { Figure } from "./figure.js";
+import { goodSample, log, openStage, type Stage } from "./stage.js";
+
+const isServer = process.env.DATABASE_URL !== undefined;
+/** What was promised. */
+const perSecond = isServer ? 20_000 : 5_000;
+const forMs = Number(process.env.SUSTAIN_S ?? 60) * 1000;
+/** Of every component: as most are in the registry. */
+const cadenceMs = 5_000;
+
+export async function benchSustained(): Promise<Figure[]> {
+  const stage = await openStage();
+  try {
+    return await sustain(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function sustain(stage: Stage): Promise<Figure[]> {
+  const { pool, registry } = stage;
+  const regions = registry.regions.map(({ id }) => id);
+  const batchMs: number[] = [];
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-spool-"));
+  const components = await manyComponents(
+    stage,
+    Math.ceil((perSecond * cadenceMs) / 1000 / regions.length),
+  );
+  const probes = await Promise.all(
+    regions.map(async (region) => {
+      const spool = await openSpool({
+        directory: join(directory, region),
+        log,
+      });
+      const ship = startShip({
+        spool,
+        log,
+        async record(samples) {
+          const begunMs = performance.now();
+          const recorded = await recordSamples(pool, region, samples);
+          batchMs.push(performance.now() - begunMs);
+          return recorded;
+        },
+      });
+      return ship;
+    }),
+  );
+  const stopping = new AbortController();
+  const upkeep = makeUpkeep(pool, log, usualUpkeepPace);
+  let refreshes = 0;
+  const keeping = (async () => {
+    while (!stopping.signal.aborted) {
+      const waitMs = await upkeep.doWhatIsDue(() => !stopping.signal.aborted);
+      refreshes += 1;
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(
+        () => {},
+      );
+    }
+  })();
+
+  const begunMs = performance.now();
+  const fromMs = Date.now();
+  let given = 0;
+  for (;;) {
+    const passedMs = Math.min(performance.now() - begunMs, forMs);
+    const due = Math.floor((passedMs * perSecond) / 1000 / regions.length);
+    for (; given < due; given += 1) {
+      const [venue, component] = components[given % components.length]!;
+      const turn = Math.floor(given / components.length);
+      const at = (given % components.length) / components.length;
+      const slotAt = new Date(fromMs + Math.floor((turn + at) * cadenceMs));
+      for (const ship of probes) ship.add(goodSample(venue, component, slotAt));
+    }
+    if (passedMs >= forMs) break;
+    await sleep(10);
+  }
+  const shipped = sum(probes.map((ship) => ship.status().shipped));
+  const waiting = sum(probes.map((ship) => ship.status().waiting));
+  const refreshesInTime = refreshes;
+  for (const ship of probes) await ship.close(60_000);
+  stopping.abort();
+  await keeping;
+  const [row] = await pool.query<{ samples: number }>(
+    sql`select count(*)::int as samples from sample`,
+  );
+  await rm(directory, { recursive: true });
+  const all = given * regions.length;
+  if (row!.samples !== all)
+    throw new Error(`expected ${all} samples, found ${row!.samples}`);
+  batchMs.sort((a, b) => a - b);
+  const what = isServer ? "a server" : "the embedded database";
+  return [
+    {
+      what: `samples recorded over ${forMs / 1000} s on ${what}, with ${refreshesInTime} turns of upkeep`,
+      value: (shipped * 1000) / forMs,
+      unit: "samples/s",
+      floor: { value: perSecond, what: "promised, sustained" },
+    },
+    {
+      what: "waiting in the spools at the end",
+      value: waiting,
+      unit: "samples",
+      floor: { value: perSecond, what: "what is measured in a second" },
+    },
+    {
+      what: "a batch, p99",
+      value: batchMs[Math.floor(0.99 * batchMs.length)]!,
+      unit: "ms",
+    },
+  ];
+}
+
+/** Adds copies of venues until there are so many components. */
+async function manyComponents(
+  { pool, registry }: Stage,
+  wanted: number,
+): Promise<(readonly [venue: string, component: string])[]> {
+  const own = registry.venues.flatMap((venue) =>
+    componentsOf(venue).map(({ id }) => [venue.id, id] as const),
+  );
+  const copies = Math.ceil(wanted / own.length);
+  await pool.query(sql`
+    with copy as (
+      insert into venue (venue, name, category, position)
+      select v.venue || '-copy-' || n, v.name, v.category, v.position from venue v cross join generate_series(2, ${copies}::int) n
+      returning venue_id, venue
+    )
+    insert into component (venue_id, component, label, cadence_ms, position)
+    select copy.venue_id, c.component, c.label, c.cadence_ms, c.position
+    from copy
+    join venue v on v.venue = regexp_replace(copy.venue, '-copy-\\d+$', '')
+    join component c on c.venue_id = v.venue_id
+  `);
+  await pool.script("analyze");
+  return Array.from({ length: copies }, (_, i) =>
+    own.map(
+      ([venue, id]) =>
+        [i === 0 ? venue : `${venue}-copy-${i + 1}`, id] as const,
+    ),
+  )
+    .flat()
+    .slice(0, wanted);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
