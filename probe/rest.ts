@@ -127,12 +127,18 @@ export function makeRest({
     endpoint(endpoint) {
       const plan = planOf(endpoint, userAgent);
       const { origin } = plan;
+      // Once stale, a new connection until it is good: a good endpoint of the same origin would lend it one to be stale on again.
+      let wantsFresh = false;
 
       return async (signal, fresh = false) => {
         if (pauses.isPaused(origin)) return { unmeasured: "limited" };
-        const exchange = await measure(plan, signal, fresh);
+        const exchange = await measure(plan, signal, fresh || wantsFresh);
         const outcome = await outcomeOf(exchange, plan);
-        if (isUnmeasured(outcome)) return outcome;
+        if (isUnmeasured(outcome)) {
+          wantsFresh ||= outcome.unmeasured === "stale";
+          return outcome;
+        }
+        if (outcome.good) wantsFresh = false;
         if (isClosedToNewcomers(exchange)) await dropIdle(origin);
         if (outcome.fault === "limited")
           pauses.limited(origin, askedPauseMs(exchange));

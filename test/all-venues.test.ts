@@ -23,7 +23,8 @@ const troubles: [ScriptedFault & { component: string }, Fault][] = [
   [{ venue: "kraken", component: "rest:ticker", kind: "status" }, "http"],
   [{ venue: "drpc", component: "rest:chain", kind: "error-inside" }, "body"],
   [{ venue: "coingecko", component: "rest:ping", kind: "limited" }, "limited"],
-  [{ venue: "chainlink", component: "rest:*", kind: "reset" }, "closed"],
+  // next to a good endpoint of the same origin, which keeps a connection open
+  [{ venue: "chainlink", component: "rest:round", kind: "reset" }, "closed"],
   [{ venue: "usdc", component: "rest:issuer", kind: "wrong-body" }, "body"],
   [{ venue: "across", component: "ws:conn", kind: "socket-closed" }, "closed"],
   [
@@ -157,8 +158,7 @@ void t.test("all venues", async (t) => {
           .map((one) => `${nameOf(one)} ${one.fault}`),
       );
     const wanted = troubles.map(
-      ([fault, shows]) =>
-        `${nameOf(fault).replace("rest:*", "rest:round")} ${shows}`,
+      ([fault, shows]) => `${nameOf(fault)} ${shows}`,
     );
     await until(() => wanted.every((one) => seen().has(one)), 30_000);
     const befallen = new Set(troubles.map(([{ venue }]) => venue));

@@ -42,12 +42,19 @@ const crowd: Trouble[] = [
   },
 ];
 
+/** Samples stay good, whoever is behind its chain or leaves out numbers. */
+const harmless: FaultKind[] = [
+  "lags",
+  "head-back",
+  "false-head",
+  "lost-frames",
+];
+
 void t.test("a crowd of faults", async (t) => {
   t.same(
     faultKinds
       .filter((kind) => rules[kind].places.join() !== "official")
-      // whoever is behind its chain answers well
-      .filter((kind) => !(rules[kind].takes as string[]).includes("blocks"))
+      .filter((kind) => !harmless.includes(kind))
       .filter((kind) => !crowd.some(({ fault }) => fault.kind === kind)),
     [],
     "every kind is in it that befalls what is measured",
