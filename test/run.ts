@@ -14,9 +14,6 @@ import { hostVariable, startHost } from "./database-host.js";
 const root = packagedFile("");
 const report = ".tap/report.tap";
 
-process.exitCode = await runTap(compiledTests());
-console.log(countIn(readFileSync(`${root}/${report}`, "utf8")));
-
 /** Half a minute and more each: begun last, one of them would run alone at the end. */
 const long = [
   ...["demo", "typical-trouble", "replay-rules", "replay", "engine-mutants"],
@@ -24,6 +21,9 @@ const long = [
   ...["engine-numbers", "second-opinion-fleets", "whole-way", "leaders"],
   ...["dispatcher", "demo-day", "second-opinion"],
 ];
+
+process.exitCode = await runTap(compiledTests());
+console.log(countIn(readFileSync(`${root}/${report}`, "utf8")));
 
 function compiledTests(): string[] {
   const names = readdirSync(`${root}/test`, {
