@@ -20,6 +20,7 @@ import { measureStalls } from "../server/stalls/measure.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { pastIncident } from "./fleet.js";
 import { madeSample } from "./made-sample.js";
+import { forgetAt, member } from "./member.js";
 
 const log = makeLog("test", "warn");
 const dayMs = 24 * 3_600_000;
@@ -28,7 +29,7 @@ void t.test("roles of least rights", async (t) => {
   const { pool, url, registry } = await migratedDatabase(t);
   const now = Date.now();
 
-  await t.test("vw_probe delivers samples, and nothing more", async (t) => {
+  await t.test("vw_probe delivers samples, and reads none", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     const old = madeSample({ slotAt: new Date(now - 3 * dayMs) });
     t.match(
@@ -69,6 +70,24 @@ void t.test("roles of least rights", async (t) => {
       "drop table sample",
       "create table venuewatch.mine ()",
     ]);
+  });
+
+  await t.test("vw_probe takes, shares and leaves venues", async (t) => {
+    const probe = await actingAs(t, url, "vw_probe");
+    t.strictSame(await schemaState(probe), { missing: [], unknown: [] });
+    const [first, second] = [member(probe), member(probe)];
+    await first.renew();
+    t.equal(first.venues.length, registry.venues.length);
+    for (const one of [second, first, second]) await one.renew();
+    t.ok(second.venues.length >= 7, "what the first one let go");
+    await forgetAt(pool, first.process);
+    await second.renew();
+    t.equal(second.venues.length, registry.venues.length, "the dead one's too");
+    await second.leave();
+    const [left] = await pool.query<{ watched: number }>(
+      sql`select count(*) as watched from watch`,
+    );
+    t.equal(left!.watched, 0);
   });
 
   await t.test("vw_core ticks and keeps the history up", async (t) => {
