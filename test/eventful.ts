@@ -59,6 +59,7 @@ async function probesReport(pool: Pool): Promise<void> {
         unmeasured: { late: 3 },
         troubles: [],
         clock: null,
+        known: [],
       },
       false,
     );
