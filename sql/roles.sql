@@ -82,7 +82,7 @@ grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
 
 grant insert on sample to vw_probe;
 grant select, insert, update on probe to vw_probe;
-grant select, insert, update, delete on watch to vw_probe;
+grant select, insert, update on watch to vw_probe;
 
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;

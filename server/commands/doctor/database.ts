@@ -148,7 +148,7 @@ async function rightsFound(
         ('probe', 'migration', 'select'),
         ('probe', 'sample', 'insert'),
         ('probe', 'probe', 'select'), ('probe', 'probe', 'insert'), ('probe', 'probe', 'update'),
-        ('probe', 'watch', 'select'), ('probe', 'watch', 'insert'), ('probe', 'watch', 'update'), ('probe', 'watch', 'delete'),
+        ('probe', 'watch', 'select'), ('probe', 'watch', 'insert'), ('probe', 'watch', 'update'),
         ('core', 'engine_clock', 'update'),
         ('core', 'incident', 'insert'),
         ('web', 'sample', 'select'),
