@@ -4,7 +4,7 @@ import type { ClockError, Trouble } from "../server/watch.js";
 import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
 import { bearableMs, startLoopWatch, type LoopWatch } from "./loop-watch.js";
-import type { Outcome } from "./measurement.js";
+import { isUnmeasured, type Outcome } from "./measurement.js";
 import { makeResolver } from "./resolver.js";
 import { restTasks } from "./rest-tasks.js";
 import { makeRest } from "./rest.js";
@@ -208,13 +208,24 @@ function slotWatched(watch: LoopWatch) {
   });
 }
 
-/** A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when the clock is right again. */
+/**
+ * A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when the
+ * clock is right again. Below that, a head says how wrong it was: another probe's are compared with it.
+ */
 function inRightTime(clock: ClockWatch) {
   return (task: Task): Task => ({
     ...task,
     async measure(slotAt, signal): Promise<Outcome> {
       const outcome = await task.measure(slotAt, signal);
-      return isBeyondBearing(clock.read()) ? { unmeasured: "clock" } : outcome;
+      const error = clock.read();
+      if (isBeyondBearing(error)) return { unmeasured: "clock" };
+      if (isUnmeasured(outcome) || outcome.head === null || !error)
+        return outcome;
+      return {
+        ...outcome,
+        clockErrorMs: Math.round(error.errorMs),
+        clockErrorWithinMs: Math.ceil(error.withinMs + 0.5),
+      };
     },
   });
 }

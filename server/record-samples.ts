@@ -44,6 +44,8 @@ export async function recordSamples(
     column("fresh"),
     column("certificateExpiresAt"),
     column("sequenceGaps"),
+    column("clockErrorMs"),
+    column("clockErrorWithinMs"),
   ]);
   const { given, accepted, stored } = row!;
   return {
