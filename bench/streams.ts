@@ -109,7 +109,9 @@ async function perCpuSecond(start: () => Promise<Client>): Promise<number> {
 async function startBare(url: string): Promise<Client> {
   const ws = new WebSocket(url, { perMessageDeflate: false });
   let counted = 0;
-  ws.on("message", () => (counted += 1));
+  ws.on("message", () => {
+    counted += 1;
+  });
   await once(ws, "open");
   ws.send("{}");
   await once(ws, "message");

@@ -7,7 +7,13 @@ import { compileFrameReader, type DataFrame } from "./frame-reader.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
 import { isRefusal, refusedFeed } from "./refusal.js";
 import type { Resolver } from "./resolver.js";
-import { openSocket, type Down, type Flow, type Socket } from "./socket.js";
+import {
+  openSocket,
+  type Arrival,
+  type Down,
+  type Flow,
+  type Socket,
+} from "./socket.js";
 
 export interface SessionOptions {
   url: string;
@@ -19,8 +25,13 @@ export interface SessionOptions {
   onOpen(session: Session): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
   onServed(session: Session, feed: Feed): void;
-  /** `frame` is good only until this returns. */
-  onData(session: Session, feed: Feed, frame: DataFrame, atMs: number): void;
+  /** `frame` and `arrival` are good only until this returns. */
+  onData(
+    session: Session,
+    feed: Feed,
+    frame: DataFrame,
+    arrival: Arrival,
+  ): void;
   onTrouble(session: Session, feed: Feed, trouble: Trouble): void;
   onDown(session: Session, down: Down): void;
   patience?: Patience;
@@ -78,7 +89,7 @@ export function startSession(options: SessionOptions): Session {
   const toAskAgain = new Set<Feed>();
   const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
-  let frameMs = 0;
+  let arrived: Arrival;
 
   const socket = openSocket({
     url,
@@ -86,7 +97,7 @@ export function startSession(options: SessionOptions): Session {
     resolver,
     ...(flow && { flow }),
     onOpen,
-    onHeard: (atMs) => keepAlive?.heard(atMs),
+    onHeard: ({ atMs }) => keepAlive?.heard(atMs),
     onMessage,
     onDown(down) {
       stop();
@@ -160,9 +171,9 @@ export function startSession(options: SessionOptions): Session {
   }
 
   /** What a frame breaks in us costs its socket, never the program. */
-  function onMessage(frame: Buffer, atMs: number) {
+  function onMessage(frame: Buffer, arrival: Arrival) {
     try {
-      onFrame(frame, atMs);
+      onFrame(frame, arrival);
     } catch (error) {
       options.log.error("a frame broke the probe; this is a bug of ours", {
         url,
@@ -172,8 +183,8 @@ export function startSession(options: SessionOptions): Session {
     }
   }
 
-  function onFrame(frame: Buffer, atMs: number) {
-    frameMs = atMs;
+  function onFrame(frame: Buffer, arrival: Arrival) {
+    arrived = arrival;
     if (reader.read(frame, channels, onStreamData)) return;
     if (frame.length <= longestNotice) onNotice(parsed(frame));
   }
@@ -185,7 +196,7 @@ export function startSession(options: SessionOptions): Session {
       heard.add(feed);
       if (!served.has(feed)) serve(feed);
     }
-    options.onData(session, feed, frame, frameMs);
+    options.onData(session, feed, frame, arrived);
   }
 
   function onNotice(frame: unknown) {
