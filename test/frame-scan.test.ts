@@ -212,19 +212,17 @@ void t.test(
     }
     t.ok(followed > documents / 2, `${followed} frames followed`);
 
-    following.scan(Buffer.from(`{"x":1,"a":2}`), all, () => all, true);
-    const shape = following.shape()!;
-    const follows = (text: string) =>
-      following.follow(shape, Buffer.from(text));
-    t.ok(follows(`{"x":-7.5,"a":30}`));
-    for (const other of [
-      `{"x":{"y":1,"a":2},"a":2}`,
-      `{"x":1,"a":2,"b":3}`,
-      `{"x":1,"a":"2"}`,
-      `{"x":1,"a":2]`,
-    ])
-      t.notOk(follows(other), other);
-    t.end();
+    const a = 1 << paths.indexOf("$.a");
+  const followsOne = (wanted: number, text: string) => {
+    following.scan(Buffer.from(`{"x":1,"a":2}`), a, () => wanted, true);
+    return following.follow(following.shape()!, Buffer.from(text));
+  };
+  const early = 0;
+  t.ok(followsOne(early, `{"x":-7.5,"a":30,"b":4}`));
+  t.notOk(followsOne(early, `{"x":{"y":1,"a":2},"a":2}`));
+  t.notOk(followsOne(early, `{"x":1,"a":"2"}`));
+  t.notOk(followsOne(early, `{"x":1,"a":2]`));
+  t.end();
   },
 );
 
