@@ -17,6 +17,8 @@ export interface LineOptions {
   feeds: readonly Feed[];
   userAgent: string;
   resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
   log: Log;
   patience?: Patience;
   flow?: Flow;

@@ -21,6 +21,8 @@ export interface SessionOptions {
   feeds: readonly Feed[];
   userAgent: string;
   resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
   log: Log;
   onOpen(session: Session): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
@@ -75,7 +77,7 @@ const betweenMessagesMs = 250;
 const longestNotice = 64 * 1024;
 
 export function startSession(options: SessionOptions): Session {
-  const { url, feeds, userAgent, resolver, flow } = options;
+  const { url, feeds, userAgent, resolver, ca, flow } = options;
   const { answerWithinMs, askAgainMs } = options.patience ?? usualPatience;
   const { send, respond } = options.keepAlive;
   const mustAnswer = respond ? compileMatch(respond.when) : () => false;
@@ -95,6 +97,7 @@ export function startSession(options: SessionOptions): Session {
     url,
     userAgent,
     resolver,
+    ...(ca !== undefined && { ca }),
     ...(flow && { flow }),
     onOpen,
     onHeard: ({ atMs }) => keepAlive?.heard(atMs),

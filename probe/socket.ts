@@ -10,6 +10,8 @@ export interface SocketOptions {
   url: string;
   userAgent: string;
   resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
   onOpen: () => void;
   /** Any frame at all, pings and pongs included. */
   onHeard: (arrival: Arrival) => void;
@@ -83,7 +85,7 @@ const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
 
 /** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
 export function openSocket(options: SocketOptions): Socket {
-  const { url, userAgent, resolver, onOpen, onMessage, onDown } = options;
+  const { url, userAgent, resolver, ca, onOpen, onMessage, onDown } = options;
   const begunMs = performance.now();
   const { protocol, hostname, port } = new URL(url);
   const { frames, bytes } = options.flow ?? usualFlow;
@@ -151,6 +153,7 @@ export function openSocket(options: SocketOptions): Socket {
       port: Number(port) || (secure ? 443 : 80),
       secure,
       lookup: resolver.lookup,
+      ...(ca !== undefined && { ca }),
     });
     return connection.socket;
   }
