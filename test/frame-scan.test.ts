@@ -213,16 +213,16 @@ void t.test(
     t.ok(followed > documents / 2, `${followed} frames followed`);
 
     const a = 1 << paths.indexOf("$.a");
-  const followsOne = (wanted: number, text: string) => {
-    following.scan(Buffer.from(`{"x":1,"a":2}`), a, () => wanted, true);
-    return following.follow(following.shape()!, Buffer.from(text));
-  };
-  const early = 0;
-  t.ok(followsOne(early, `{"x":-7.5,"a":30,"b":4}`));
-  t.notOk(followsOne(early, `{"x":{"y":1,"a":2},"a":2}`));
-  t.notOk(followsOne(early, `{"x":1,"a":"2"}`));
-  t.notOk(followsOne(early, `{"x":1,"a":2]`));
-  t.end();
+    const followsOne = (wanted: number, text: string) => {
+      following.scan(Buffer.from(`{"x":1,"a":2}`), a, () => wanted, true);
+      return following.follow(following.shape()!, Buffer.from(text));
+    };
+    const early = 0;
+    t.ok(followsOne(early, `{"x":-7.5,"a":30,"b":4}`));
+    t.notOk(followsOne(early, `{"x":{"y":1,"a":2},"a":2}`));
+    t.notOk(followsOne(early, `{"x":1,"a":"2"}`));
+    t.notOk(followsOne(early, `{"x":1,"a":2]`));
+    t.end();
   },
 );
 
