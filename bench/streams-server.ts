@@ -6,6 +6,9 @@ import type { Socket } from "node:net";
 /** Of how many bytes one write is: as in a burst, many frames come in one piece. */
 const writeBytes = 256 * 1024;
 
+/** How the closing handshake begins. Nobody is to be heard out, since the next one's time is measured. */
+const goodbye = 0x88;
+
 let burst: Buffer;
 
 const server = createServer((socket) => {
@@ -14,7 +17,10 @@ const server = createServer((socket) => {
     socket.write(upgradeOf(request.toString("latin1")));
     // The first message of the client is its subscription.
     socket.once("data", () => {
-      socket.resume();
+      socket.on("data", (said: Buffer) => {
+        if (said[0] === goodbye) socket.destroy();
+      });
+      socket.once("close", () => process.send!("closed"));
       flood(socket);
     });
   });

@@ -2,17 +2,17 @@ import { framePaths, pathBefore } from "../server/frame-paths.js";
 import type { Match, Stream } from "../server/registry.js";
 import type { ChannelNumbers } from "./checks.js";
 import { timeMsOf } from "./event-time.js";
-import { compileScan, encodedText, kinds, type Scanner } from "./frame-scan.js";
+import { compileScan, encodedText, type Scanner } from "./frame-scan.js";
+import type { Shape } from "./frame-shape.js";
+import { kinds } from "./json-bytes.js";
 
 /** Reads the frames of one socket, for all its streams at once. */
 export interface FrameReader {
   /** Calls `onData` for each stream whose data the frame is; returns whether it was any's. */
-  read(
-    frame: Buffer,
-    channels: ChannelNumbers,
-    onData: (stream: number, frame: DataFrame) => void,
-  ): boolean;
+  read(frame: Buffer, channels: ChannelNumbers, onData: OnData): boolean;
 }
+
+type OnData = (stream: number, frame: DataFrame) => void;
 
 /** What a frame of data says of itself. Good only until the next frame is read: there is one for each stream. */
 export interface DataFrame {
@@ -38,17 +38,35 @@ interface Wanted {
   frame: DataFrame;
 }
 
+/** The frames of one stream as they are usually built. */
+interface Usual {
+  shape: Shape;
+  /** Whose data they are. */
+  streams: number[];
+}
+
+/** A shape is kept of the first frame that has no known one, and of each so many after it: keeping costs as much as five scans. */
+const keptEvery = 16;
+
 const open = 0;
 const matched = 1;
 const ruledOut = 2;
 
 /**
  * A frame is data of a stream when `match` holds and `ignore` does not. It is scanned until that is known of all
- * streams, and what its own ones want is found.
+ * streams, and what its own ones want is found; or just followed, where the shape of the frame is known (frame-shape.ts).
  */
 export function compileFrameReader(streams: readonly Stream[]): FrameReader {
   const paths = framePaths(streams);
-  const scanner = compileScan(paths);
+  const deciding = streams.flatMap(({ match, ignore }) =>
+    [match, ignore].flatMap((one) =>
+      one?.equals === undefined ? [] : [paths.indexOf(one.path)],
+    ),
+  );
+  const scanner = compileScan(
+    paths,
+    deciding.reduce((mask, path) => mask | (1 << path), 0),
+  );
   const wanted = streams.map((stream) => wantedOf(stream, paths, scanner));
   const decidesFor = paths.map((_, path) =>
     wanted.flatMap(({ match, ignore }, stream) =>
@@ -57,6 +75,15 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
   );
   const all = wanted.reduce((mask, one) => mask | one.all, 0);
   const standing = new Uint8Array(streams.length);
+  // Whose data a frame is may depend on what was said before it, or on a value that is read besides.
+  const hasShapes =
+    !streams.some(({ match }) => channelOf(match)) &&
+    !wanted.some(({ time, last, before }) =>
+      [time, last, before].some((path) => deciding.includes(path)),
+    );
+  const usual: (Usual | undefined)[] = streams.map(() => undefined);
+  let newest = 0;
+  let unknown = 0;
   let channels: ChannelNumbers = new Map();
 
   function onFound(path: number): number {
@@ -78,24 +105,60 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
       standing[stream] = matched;
   }
 
+  function scanned(frame: Buffer, onData: OnData): boolean {
+    for (let stream = 0; stream < standing.length; stream += 1)
+      standing[stream] = open;
+    const keepsShape = hasShapes && unknown % keptEvery === 0;
+    if (!scanner.scan(frame, all, onFound, keepsShape)) return false;
+    const first = standing.indexOf(matched);
+    if (first < 0) return false;
+    unknown += 1;
+    if (keepsShape) keep(first);
+    for (let stream = first; stream < wanted.length; stream += 1)
+      if (standing[stream] === matched) tell(stream, onData);
+    return true;
+  }
+
+  function keep(first: number) {
+    const shape = scanner.shape();
+    if (!shape) return;
+    const streams = [...standing.keys()].filter(
+      (stream) => standing[stream] === matched,
+    );
+    usual[first] = { shape, streams };
+    newest = first;
+  }
+
+  /** Streams take turns, but often one says much at once. */
+  function followed(frame: Buffer): Usual | undefined {
+    const last = usual[newest];
+    if (last && scanner.follow(last.shape, frame)) return last;
+    for (let first = 0; first < usual.length; first += 1) {
+      const other = usual[first];
+      if (first === newest || !other) continue;
+      if (!scanner.follow(other.shape, frame)) continue;
+      newest = first;
+      return other;
+    }
+    return undefined;
+  }
+
+  function tell(stream: number, onData: OnData) {
+    const { frame, time, unit, last, before } = wanted[stream]!;
+    if (time >= 0) frame.eventMs = timeMsOf(scanner, time, unit);
+    if (last >= 0) frame.last = scanner.number(last);
+    if (before >= 0) frame.before = scanner.number(before);
+    onData(stream, frame);
+  }
+
   return {
     read(frame, known, onData) {
       channels = known;
-      for (let stream = 0; stream < standing.length; stream += 1)
-        standing[stream] = open;
-      if (!scanner.scan(frame, all, onFound)) return false;
-      let isData = false;
-      for (let stream = 0; stream < wanted.length; stream += 1) {
-        if (standing[stream] !== matched) continue;
-        isData = true;
-        const one = wanted[stream]!;
-        const { frame: told } = one;
-        if (one.time >= 0) told.eventMs = timeMsOf(scanner, one.time, one.unit);
-        if (one.last >= 0) told.last = scanner.number(one.last);
-        if (one.before >= 0) told.before = scanner.number(one.before);
-        onData(stream, told);
-      }
-      return isData;
+      const alike = followed(frame);
+      if (!alike) return scanned(frame, onData);
+      const { streams } = alike;
+      for (let i = 0; i < streams.length; i += 1) tell(streams[i]!, onData);
+      return true;
     },
   };
 }
@@ -127,17 +190,23 @@ function wantedOf(
   };
 }
 
+/** The name of the channel whose number is meant. */
+function channelOf({ equals }: Match): string | undefined {
+  return /^\{chanId:(.+)\}$/.exec(String(equals))?.[1];
+}
+
 /** As `compileMatch`, on what was scanned. */
 function testOf(
-  { equals }: Match,
+  match: Match,
   path: number,
   scanner: Scanner,
 ): (channels: ChannelNumbers) => boolean {
+  const { equals } = match;
   if (equals === undefined) return () => scanner.kind(path) !== kinds.null;
   if (typeof equals === "number")
     return () =>
       scanner.kind(path) === kinds.number && scanner.value(path) === equals;
-  const channel = /^\{chanId:(.+)\}$/.exec(equals)?.[1];
+  const channel = channelOf(match);
   if (channel !== undefined)
     return (channels) => {
       const number = channels.get(channel);

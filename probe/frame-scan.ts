@@ -7,19 +7,43 @@
  */
 import { maxFramePaths } from "../server/frame-paths.js";
 import { pathSteps } from "../server/json-path.js";
+import {
+  fits,
+  makeShapeRecorder,
+  steps,
+  type Found,
+  type Shape,
+} from "./frame-shape.js";
 import { isoMsOf } from "./iso-time.js";
+import {
+  afterBlanks,
+  beforeBlanks,
+  chars,
+  containerEnd,
+  isClosed,
+  isSame,
+  type Kind,
+  kinds,
+  plainEnd,
+  textEnd,
+  wholeNumber,
+  wordEnd,
+  wordKind,
+} from "./json-bytes.js";
 
-/** What stands at a path. `absent`: nothing was found there (yet). */
-export const kinds = {
-  absent: 0,
-  string: 1,
-  number: 2,
-  true: 3,
-  false: 4,
-  null: 5,
-  container: 6,
-} as const;
-type Kind = (typeof kinds)[keyof typeof kinds];
+const {
+  quote,
+  backslash,
+  comma,
+  colon,
+  openObject,
+  closeObject,
+  openArray,
+  closeArray,
+} = chars;
+
+/** Where a scan ends before the frame does, and what has no end. */
+const stopped = -1;
 
 export interface Scanner {
   /**
@@ -27,14 +51,20 @@ export interface Scanner {
    *
    * @param wanted one bit for each path, in the order in which they were given
    * @param onFound called at each wanted path that leads to a value; returns what is wanted from here on
+   * @param keepShape for `shape()`
    * @returns whether all that was looked at is JSON, and the frame's last byte closes what its first opens
    */
   scan(
     frame: Buffer,
     wanted: number,
     onFound: (path: number) => number,
+    keepShape?: boolean,
   ): boolean;
   kind(path: number): Kind;
+  /** How the frame was built that was scanned last, if it was JSON; null where that is not worth keeping. */
+  shape(): Shape | null;
+  /** Scans a frame that is built like that; returns whether it is. Finds what `scan` would, but for values that decide. */
+  follow(shape: Shape, frame: Buffer): boolean;
   /** Whether the value is a text, and this one. */
   isText(path: number, text: EncodedText): boolean;
   /** A text or a number; undefined for what is neither. */
@@ -64,33 +94,37 @@ interface Node {
   elements: (Node | undefined)[];
 }
 
-/** Where a scan ends before the frame does. */
-const stopped = -1;
-
 /**
  * @param paths as `parsePath` takes them, no two the same
+ * @param deciding one bit for each path by whose very value `onFound` decides; by others it may by their being null or not
  * @throws Error that names what is no path; RangeError beyond `maxFramePaths`
  */
-export function compileScan(paths: readonly string[]): Scanner {
+export function compileScan(paths: readonly string[], deciding = 0): Scanner {
   if (paths.length > maxFramePaths)
     throw new RangeError(
       `expected at most ${maxFramePaths} paths to scan for, got ${paths.length}`,
     );
   const root = nodeOf(paths);
-  const kindOf = new Uint8Array(paths.length);
-  const from = new Int32Array(paths.length);
-  const to = new Int32Array(paths.length);
-  const escaped = new Uint8Array(paths.length);
+  const places: Found = {
+    kindOf: new Uint8Array(paths.length),
+    from: new Int32Array(paths.length),
+    to: new Int32Array(paths.length),
+    escaped: new Uint8Array(paths.length),
+  };
+  const { kindOf, from, to, escaped } = places;
+  const recorder = makeShapeRecorder();
   let bytes: Buffer = Buffer.alloc(0);
   let end = 0;
   let wanted = 0;
   let broken = false;
+  let recording = false;
   let found: (path: number) => number = () => 0;
 
   function scan(
     frame: Buffer,
     wantedAtFirst: number,
     onFound: (path: number) => number,
+    keepShape = false,
   ): boolean {
     bytes = frame;
     wanted = wantedAtFirst;
@@ -103,8 +137,12 @@ export function compileScan(paths: readonly string[]): Scanner {
     end = beforeBlanks(frame);
     if (begin >= end || !isClosed(frame[begin]!, frame[end - 1]!, end - begin))
       return false;
+    recording = keepShape;
+    if (recording) recorder.begin(frame);
     const at = scanValue(root, begin);
-    return !broken && (at === stopped || at === end);
+    const isJson = !broken && (at === stopped || at === end);
+    if (recording) recorder.end(isJson, at === end);
+    return isJson;
   }
 
   /** Returns where the value ends, or `stopped`. */
@@ -116,6 +154,7 @@ export function compileScan(paths: readonly string[]): Scanner {
       const after = isEscaped ? textEnd(bytes, plainTo, end) : plainTo + 1;
       if (after === stopped || after > end) return fail();
       if (node.path >= 0) escaped[node.path] = isEscaped ? 1 : 0;
+      if (recording) record(node, steps.text, at + 1, after - 1);
       return note(node, kinds.string, at + 1, after - 1) ? after : stopped;
     }
     if (first === openObject || first === openArray) {
@@ -128,6 +167,13 @@ export function compileScan(paths: readonly string[]): Scanner {
     const after = wordEnd(bytes, at, end);
     const kind = wordKind(bytes, at, after);
     if (kind === kinds.absent) return fail();
+    if (recording)
+      record(
+        node,
+        kind === kinds.number ? steps.number : steps.word,
+        at,
+        after,
+      );
     return note(node, kind, at, after) ? after : stopped;
   }
 
@@ -222,15 +268,35 @@ export function compileScan(paths: readonly string[]): Scanner {
     return wanted !== 0;
   }
 
+  /** A value that decides, and a word that is wanted, must be the same in every frame of this shape. */
+  function record(
+    { path }: Node,
+    step: number,
+    valueFrom: number,
+    valueTo: number,
+  ) {
+    const bit = path < 0 ? 0 : 1 << path;
+    if ((bit & wanted) === 0) {
+      const skip = step === steps.number ? steps.word : step;
+      recorder.step(skip, valueFrom, valueTo, -1);
+    } else if ((bit & deciding) === 0 && step !== steps.word)
+      recorder.step(step, valueFrom, valueTo, path);
+    else recorder.same(valueTo);
+  }
+
   function skipped(at: number): number {
     const first = bytes[at];
     let after: number;
-    if (first === quote) after = textEnd(bytes, at + 1, end);
-    else if (first === openArray || first === openObject)
+    if (first === quote) {
+      after = textEnd(bytes, at + 1, end);
+      if (recording) recorder.step(steps.text, at + 1, after - 1, -1);
+    } else if (first === openArray || first === openObject) {
       after = containerEnd(bytes, at + 1, end);
-    else {
+      if (recording) recorder.step(steps.container, at, after, -1);
+    } else {
       after = wordEnd(bytes, at, end);
       if (after === at) return fail();
+      if (recording) recorder.step(steps.word, at, after, -1);
     }
     return after === stopped ? fail() : after;
   }
@@ -238,6 +304,7 @@ export function compileScan(paths: readonly string[]): Scanner {
   /** Where the container ends of which no more is wanted. */
   function rest(at: number): number {
     const after = containerEnd(bytes, at, end);
+    if (recording) recorder.step(steps.rest, at, after, -1);
     return after === stopped ? fail() : after;
   }
 
@@ -258,6 +325,11 @@ export function compileScan(paths: readonly string[]): Scanner {
 
   return {
     scan,
+    shape: () => recorder.shape(),
+    follow(shape, frame) {
+      bytes = frame;
+      return fits(shape, frame, places);
+    },
     kind: (path) => kindOf[path] as Kind,
     isText(path, text) {
       if (kindOf[path] !== kinds.string) return false;
@@ -307,140 +379,6 @@ function child(node: Node, step: string | number): Node {
     node.members.push({ key, size: key.bytes.length, node: made });
   }
   return made;
-}
-
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const colon = 0x3a;
-const openObject = 0x7b;
-const closeObject = 0x7d;
-const openArray = 0x5b;
-const closeArray = 0x5d;
-
-/** What ends a number or a word: a blank, a comma, a closing bracket. */
-const endsWord = new Uint8Array(256);
-for (const char of " \t\n\r,]}") endsWord[char.charCodeAt(0)] = 1;
-
-function afterBlanks(bytes: Buffer, from: number, end: number): number {
-  // Venues write none.
-  if (bytes[from]! > 0x20) return from;
-  let at = from;
-  while (at < end && isBlank(bytes[at]!)) at += 1;
-  return at;
-}
-
-function beforeBlanks(bytes: Buffer): number {
-  let end = bytes.length;
-  while (end > 0 && isBlank(bytes[end - 1]!)) end -= 1;
-  return end;
-}
-
-function isBlank(byte: number): boolean {
-  return (
-    byte <= 0x20 &&
-    (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09)
-  );
-}
-
-/** A frame that was cut off is no data, wherever the scan would have stopped. */
-function isClosed(first: number, last: number, length: number): boolean {
-  if (first === openObject) return last === closeObject;
-  if (first === openArray) return last === closeArray;
-  return first !== quote || (last === quote && length > 1);
-}
-
-/** Where the text that began before `from` has its closing quote, or its first escape; `end`: nowhere. */
-function plainEnd(bytes: Buffer, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at] !== quote && bytes[at] !== backslash) at += 1;
-  return at;
-}
-
-/** Where the text ends that began before `from`, behind its closing quote. */
-function textEnd(bytes: Buffer, from: number, end: number): number {
-  for (let at = from; at < end; at += 1) {
-    const byte = bytes[at];
-    if (byte === quote) return at + 1;
-    if (byte === backslash) at += 1;
-  }
-  return stopped;
-}
-
-/** Where the container ends that began before `from`. Brackets are counted, not compared. */
-function containerEnd(bytes: Buffer, from: number, end: number): number {
-  let depth = 1;
-  let at = from;
-  while (at < end) {
-    const byte = bytes[at]!;
-    at += 1;
-    if (byte === quote) {
-      while (at < end && bytes[at] !== quote)
-        at += bytes[at] === backslash ? 2 : 1;
-      at += 1;
-    } else if (byte >= openArray) {
-      if (byte === openArray || byte === openObject) depth += 1;
-      else if (byte === closeArray || byte === closeObject) {
-        depth -= 1;
-        if (depth === 0) return at;
-      }
-    }
-  }
-  return stopped;
-}
-
-function wordEnd(bytes: Buffer, from: number, end: number): number {
-  let at = from;
-  while (at < end && endsWord[bytes[at]!] === 0) at += 1;
-  return at;
-}
-
-function wordKind(bytes: Buffer, from: number, to: number): Kind {
-  const first = bytes[from];
-  if (first === 0x74) return isWord(bytes, from, to, "true", kinds.true);
-  if (first === 0x66) return isWord(bytes, from, to, "false", kinds.false);
-  if (first === 0x6e) return isWord(bytes, from, to, "null", kinds.null);
-  if (wholeNumber(bytes, from, to) > 0) return kinds.number;
-  return numberPattern.test(bytes.toString("latin1", from, to))
-    ? kinds.number
-    : kinds.absent;
-}
-
-const numberPattern = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
-
-function isWord(
-  bytes: Buffer,
-  from: number,
-  to: number,
-  word: string,
-  kind: Kind,
-): Kind {
-  return bytes.toString("latin1", from, to) === word ? kind : kinds.absent;
-}
-
-/** The value of digits that begin with another than 0 and are few enough to be exact; -1 for all else. */
-function wholeNumber(bytes: Buffer, from: number, to: number): number {
-  if (to - from > 15 || to === from || bytes[from] === 0x30) return -1;
-  let value = 0;
-  for (let at = from; at < to; at += 1) {
-    const digit = bytes[at]! - 0x30;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
-function isSame(
-  bytes: Buffer,
-  from: number,
-  to: number,
-  other: Buffer,
-): boolean {
-  const length = to - from;
-  if (length !== other.length) return false;
-  for (let at = 0; at < length; at += 1)
-    if (bytes[from + at] !== other[at]) return false;
-  return true;
 }
 
 /** The inside of a JSON text; undefined where its escapes are wrong. */

@@ -7,7 +7,7 @@ import type { Feed, Trouble } from "./feed.js";
 import type { DataFrame } from "./frame-reader.js";
 import type { Resolver } from "./resolver.js";
 import { startSession, type Patience, type Session } from "./session.js";
-import type { Down, Flow, Socket } from "./socket.js";
+import type { Arrival, Down, Flow, Socket } from "./socket.js";
 
 export interface LineOptions {
   url: string;
@@ -17,6 +17,8 @@ export interface LineOptions {
   feeds: readonly Feed[];
   userAgent: string;
   resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
   log: Log;
   patience?: Patience;
   flow?: Flow;
@@ -115,9 +117,9 @@ export function startLine(options: LineOptions): Line {
     session: Session,
     feed: Feed,
     frame: DataFrame,
-    atMs: number,
+    arrival: Arrival,
   ) {
-    if (session === current) count(feed, frame, atMs);
+    if (session === current) count(feed, frame, arrival);
     else if (current && session.heard.size === feeds.length) takeOver();
   }
 
@@ -162,8 +164,11 @@ const told: Record<Trouble["kind"], string> = {
   unanswered: "subscription neither acknowledged nor followed by data in time",
 };
 
-function count({ meter, sequence }: Feed, frame: DataFrame, atMs: number) {
-  const { eventMs, last, before } = frame;
-  const ageMs = eventMs === null ? null : eventAge(eventMs, Date.now());
-  meter.frame(atMs, ageMs, sequence?.isGap(last, before));
+function count(
+  { meter, sequence }: Feed,
+  { eventMs, last, before }: DataFrame,
+  { atMs, unixMs }: Arrival,
+) {
+  const isGap = sequence?.isGap(last, before);
+  meter.frame(atMs, eventAge(eventMs, unixMs), isGap);
 }

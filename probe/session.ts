@@ -7,7 +7,13 @@ import { compileFrameReader, type DataFrame } from "./frame-reader.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
 import { isRefusal, refusedFeed } from "./refusal.js";
 import type { Resolver } from "./resolver.js";
-import { openSocket, type Down, type Flow, type Socket } from "./socket.js";
+import {
+  openSocket,
+  type Arrival,
+  type Down,
+  type Flow,
+  type Socket,
+} from "./socket.js";
 
 export interface SessionOptions {
   url: string;
@@ -15,12 +21,19 @@ export interface SessionOptions {
   feeds: readonly Feed[];
   userAgent: string;
   resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
   log: Log;
   onOpen(session: Session): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
   onServed(session: Session, feed: Feed): void;
-  /** `frame` is good only until this returns. */
-  onData(session: Session, feed: Feed, frame: DataFrame, atMs: number): void;
+  /** `frame` and `arrival` are good only until this returns. */
+  onData(
+    session: Session,
+    feed: Feed,
+    frame: DataFrame,
+    arrival: Arrival,
+  ): void;
   onTrouble(session: Session, feed: Feed, trouble: Trouble): void;
   onDown(session: Session, down: Down): void;
   patience?: Patience;
@@ -64,7 +77,7 @@ const betweenMessagesMs = 250;
 const longestNotice = 64 * 1024;
 
 export function startSession(options: SessionOptions): Session {
-  const { url, feeds, userAgent, resolver, flow } = options;
+  const { url, feeds, userAgent, resolver, ca, flow } = options;
   const { answerWithinMs, askAgainMs } = options.patience ?? usualPatience;
   const { send, respond } = options.keepAlive;
   const mustAnswer = respond ? compileMatch(respond.when) : () => false;
@@ -78,15 +91,16 @@ export function startSession(options: SessionOptions): Session {
   const toAskAgain = new Set<Feed>();
   const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
-  let frameMs = 0;
+  let arrived: Arrival;
 
   const socket = openSocket({
     url,
     userAgent,
     resolver,
+    ...(ca !== undefined && { ca }),
     ...(flow && { flow }),
     onOpen,
-    onHeard: (atMs) => keepAlive?.heard(atMs),
+    onHeard: ({ atMs }) => keepAlive?.heard(atMs),
     onMessage,
     onDown(down) {
       stop();
@@ -160,9 +174,9 @@ export function startSession(options: SessionOptions): Session {
   }
 
   /** What a frame breaks in us costs its socket, never the program. */
-  function onMessage(frame: Buffer, atMs: number) {
+  function onMessage(frame: Buffer, arrival: Arrival) {
     try {
-      onFrame(frame, atMs);
+      onFrame(frame, arrival);
     } catch (error) {
       options.log.error("a frame broke the probe; this is a bug of ours", {
         url,
@@ -172,8 +186,8 @@ export function startSession(options: SessionOptions): Session {
     }
   }
 
-  function onFrame(frame: Buffer, atMs: number) {
-    frameMs = atMs;
+  function onFrame(frame: Buffer, arrival: Arrival) {
+    arrived = arrival;
     if (reader.read(frame, channels, onStreamData)) return;
     if (frame.length <= longestNotice) onNotice(parsed(frame));
   }
@@ -185,7 +199,7 @@ export function startSession(options: SessionOptions): Session {
       heard.add(feed);
       if (!served.has(feed)) serve(feed);
     }
-    options.onData(session, feed, frame, frameMs);
+    options.onData(session, feed, frame, arrived);
   }
 
   function onNotice(frame: unknown) {

@@ -10,14 +10,24 @@ export interface SocketOptions {
   url: string;
   userAgent: string;
   resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
   onOpen: () => void;
-  /** Any frame at all, pings and pongs included. Instants are `performance.now()`. */
-  onHeard: (atMs: number) => void;
-  /** A frame of text, valid UTF-8, or of bytes; good only until this returns. */
-  onMessage: (frame: Buffer, atMs: number) => void;
+  /** Any frame at all, pings and pongs included. */
+  onHeard: (arrival: Arrival) => void;
+  /** A frame of text, valid UTF-8, or of bytes. Both are good only until this returns. */
+  onMessage: (frame: Buffer, arrival: Arrival) => void;
   /** Called once, however the socket ends; not after `close()`. */
   onDown: (down: Down) => void;
   flow?: Flow;
+}
+
+/** When a frame came. */
+export interface Arrival {
+  /** `performance.now()` */
+  atMs: number;
+  /** By the wall clock, milliseconds since 1970. */
+  unixMs: number;
 }
 
 /** What a peer may send: so much at once, and then so much a second. Beyond that the socket is ended, whatever was sent. */
@@ -75,12 +85,14 @@ const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
 
 /** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
 export function openSocket(options: SocketOptions): Socket {
-  const { url, userAgent, resolver, onOpen, onMessage, onDown } = options;
+  const { url, userAgent, resolver, ca, onOpen, onMessage, onDown } = options;
   const begunMs = performance.now();
   const { protocol, hostname, port } = new URL(url);
   const { frames, bytes } = options.flow ?? usualFlow;
   const framesLeft = makeBucket(frames);
   const bytesLeft = makeBucket(bytes);
+  // Frames that came in one piece came at one time, and clocks cost more than small frames.
+  const arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
   let reachedMs = -Infinity;
   let connection: Connection | null = null;
   let ended = false;
@@ -96,17 +108,16 @@ export function openSocket(options: SocketOptions): Socket {
   const openTimer = setTimeout(onOpenDeadline, openWithinMs);
   ws.on("open", onWsOpen);
   ws.on("message", (frame: Buffer) => {
-    const atMs = performance.now();
-    onHeard(atMs);
+    onHeard();
     if (ended) return;
     // Binary frames hold JSON too, at KuCoin.
-    onMessage(frame, atMs);
+    onMessage(frame, arrival);
   });
   ws.on("ping", () => {
-    onHeard(performance.now());
+    onHeard();
     boundUnsent();
   });
-  ws.on("pong", () => onHeard(performance.now()));
+  ws.on("pong", onHeard);
   ws.on("unexpected-response", onRefusal);
   ws.on("error", (error) => {
     end(causeOfSocketError(error), error.message);
@@ -142,6 +153,7 @@ export function openSocket(options: SocketOptions): Socket {
       port: Number(port) || (secure ? 443 : 80),
       secure,
       lookup: resolver.lookup,
+      ...(ca !== undefined && { ca }),
     });
     return connection.socket;
   }
@@ -153,21 +165,27 @@ export function openSocket(options: SocketOptions): Socket {
     const latencyUs = Math.round((atMs - begunMs) * 1000);
     resolver.reached(hostname);
     socket.opened = { atMs, latencyUs, connection };
-    // Fragments are no events of their own; what they weigh is.
-    connection.socket.on("data", (chunk: Buffer) => {
-      if (!bytesLeft.take(chunk.length, performance.now())) flooded("bytes");
-    });
+    // Before the frames in it are read.
+    connection.socket.prependListener("data", onChunk);
     onOpen();
   }
 
-  function onHeard(atMs: number) {
+  /** Fragments are no events of their own; what they weigh is. */
+  function onChunk({ length }: Buffer) {
+    arrival.atMs = performance.now();
+    arrival.unixMs = Date.now();
+    if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
+  }
+
+  function onHeard() {
     if (ended) return;
+    const { atMs } = arrival;
     if (!framesLeft.take(1, atMs)) return flooded("frames");
     if (atMs - reachedMs > reachedEveryMs) {
       reachedMs = atMs;
       resolver.reached(hostname);
     }
-    options.onHeard(atMs);
+    options.onHeard(arrival);
   }
 
   function flooded(what: keyof Flow) {

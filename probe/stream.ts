@@ -19,6 +19,8 @@ export interface StreamsOptions {
   openAfterMs: number;
   userAgent: string;
   resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
   log: Log;
   /** How wrong our own clock is known to be. */
   clock: Pick<ClockWatch, "read">;
@@ -68,7 +70,7 @@ export function startStreams(options: StreamsOptions): Streams {
 }
 
 function openLines(
-  { socket, openAfterMs, userAgent, resolver, log }: StreamsOptions,
+  { socket, openAfterMs, userAgent, resolver, ca, log }: StreamsOptions,
   feeds: readonly Feed[],
 ): Line[] {
   const { keepAlive, maxConnectionMs } = socket;
@@ -83,6 +85,7 @@ function openLines(
       feeds: feeds.filter((feed) => urlOf(feed) === url),
       userAgent,
       resolver,
+      ...(ca !== undefined && { ca }),
       log,
     }),
   );

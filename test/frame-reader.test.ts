@@ -2,6 +2,7 @@ import t from "tap";
 import { eventAge, type ChannelNumbers } from "../probe/checks.js";
 import { compileFrameReader, type DataFrame } from "../probe/frame-reader.js";
 import { loadRegistry, type Stream } from "../server/registry.js";
+import { randomFrom } from "./random-samples.js";
 
 const { venues } = await loadRegistry("registry.json");
 const [anyStream] = venues[0]!.socket!.streams;
@@ -46,6 +47,34 @@ void t.test("a frame is data when it matches and is not to be ignored", (t) => {
     "trades",
   ])
     t.same(read(other), []);
+  t.end();
+});
+
+void t.test("what came before changes nothing in how a frame is read", (t) => {
+  const time = { path: "$.data[0].ts", unit: "ms" as const };
+  const streams = ["trades", "tickers", "books"].map((equals) => ({
+    match: { path: "$.arg.channel", equals },
+    ignore: { path: "$.event" },
+    eventTime: time,
+  }));
+  const read = readerOf([...streams, { match: { path: "$.data" } }]);
+  const readNew = (frame: string) =>
+    readerOf([...streams, { match: { path: "$.data" } }])(frame);
+  const random = randomFrom(7);
+  const pick = (texts: string[]) => texts[Math.floor(random() * texts.length)]!;
+  let data = 0;
+  for (let i = 0; i < 400; i += 1) {
+    const channel = pick(["trades", "trades", "tickers", "books", "trade"]);
+    const ts = pick([`"${i}"`, `${i}`, `"1\\u0030"`, "null", "{}", `"${i}`]);
+    const more = pick(["", "", `,{"ts":"7"}`, `,[]`]);
+    const event = pick(["", "", "", `,"event":"x"`, `,"event":null`]);
+    const end = pick(["}", "}", "}", "} ", "}}", "]"]);
+    const frame = `{"arg":{"channel":"${channel}"},"data":[{"px":${i},"ts":${ts}}${more}]${event}${end}`;
+    const told = read(frame);
+    t.same(told, readNew(frame), frame);
+    data += told.length;
+  }
+  t.ok(data > 200);
   t.end();
 });
 

@@ -81,11 +81,11 @@ const feeds: Record<
   },
   book: {
     stream: "book",
-    data: ({ place, ms, bid, ask, size, side }) => ({
+    data: ({ id, ms, bid, ask, size, side }) => ({
       feed: "book",
       product_id,
       side,
-      seq: place,
+      seq: id,
       price: side === "buy" ? bid : ask,
       qty: size,
       timestamp: ms,
@@ -94,7 +94,7 @@ const feeds: Record<
       feed: "book_snapshot",
       product_id,
       timestamp: tick.ms,
-      seq: tick.place,
+      seq: tick.id,
       bids: rows(tick, "bids").map(([price, qty]) => ({ price, qty })),
       asks: rows(tick, "asks").map(([price, qty]) => ({ price, qty })),
     }),
@@ -126,12 +126,12 @@ function ticker({ ms, last, bid, ask, size }: Tick) {
   };
 }
 
-function trade({ id, place, ms, last, size, side }: Tick) {
+function trade({ id, ms, last, size, side }: Tick) {
   return {
     uid: uid(id),
     side,
     type: "fill",
-    seq: place,
+    seq: id,
     time: ms,
     qty: size,
     price: last,
