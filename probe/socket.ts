@@ -100,6 +100,7 @@ export function openSocket(options: SocketOptions): Socket {
   const closing = new AbortController();
   let heardMs = begunMs;
   let pingMs: number | null = null;
+  let broken: Error | null = null;
   let connection: Connection | null = null;
   let ended = false;
 
@@ -135,13 +136,15 @@ export function openSocket(options: SocketOptions): Socket {
     // Who breaks the protocol is not heard out.
     ws.terminate();
   });
-  ws.on("close", (code, reason) =>
+  ws.on("close", (code, reason) => {
+    if (broken)
+      return end(causeOfSocketError(broken), broken.message, { error: broken });
     end(
       { fault: "closed" },
       `closed by the peer, ${code} ${reason.toString()}`,
       { isSaid: code !== unsaid },
-    ),
-  );
+    );
+  });
 
   const socket: Socket = {
     opened: null,
@@ -180,6 +183,8 @@ export function openSocket(options: SocketOptions): Socket {
     resolver.answered(hostname, begunMs);
     heardMs = atMs;
     socket.opened = { atMs, latencyUs, connection };
+    // An open WebSocket keeps such an error to itself.
+    connection.socket.on("error", (error) => (broken = error));
     // Fragments are no events of their own; what they weigh is.
     connection.socket.on("data", (chunk: Buffer) => {
       if (!bytesLeft.take(chunk.length, performance.now())) flooded("bytes");
