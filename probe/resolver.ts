@@ -97,9 +97,10 @@ function oneAtATime(systemsLookup: LookupFunction, turns: number) {
 
   return {
     lookup,
-    /** Whether a look-up of the name has not come back, and did not get its turn at once either. */
+    /** Whether the oldest look-up of the name that has not come back did not get its turn at once either. */
     isWaiting: (host: string) =>
-      [...pending.values()].some((one) => one.host === host && one.hadToWait),
+      [...pending.values()].find((one) => one.host === host)?.hadToWait ??
+      false,
   };
 }
 

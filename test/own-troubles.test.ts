@@ -169,9 +169,9 @@ void t.test(
         const network = [...cut, "bash", "-c", behindALink, "bash"];
         const seen = await measuredBy([...network, process.execPath, program], {
           registry,
-          slots: 40,
+          slots: 30,
           then: [
-            { command: lose!, slots: 60 },
+            { command: lose!, slots: 48 },
             { command: find!, slots: 20 },
           ],
         });
