@@ -128,11 +128,10 @@ export function makeReach(clock: Clock = monotonicClock): Reach {
     },
     answered(name, askedMs) {
       const nowMs = now();
-      const quiet = silence(nowMs);
-      if (isAnswered && quiet.toMs - quiet.fromMs >= shortestMs)
+      if (isAnswered && nowMs - sentMs! >= shortestMs)
         silences = silences
           .filter(({ toMs }) => toMs > nowMs - keepMs)
-          .concat(quiet);
+          .concat(silence(nowMs));
       const known = hosts.get(name) ?? neverAnswered;
       if (nowMs - known.sentMs >= beatMs) {
         const usualMs = usual(known, nowMs);
