@@ -1,7 +1,9 @@
-import { noSocket, ownTrouble } from "../server/own-trouble.js";
+import { noSocket, noWayOut } from "../server/own-trouble.js";
 import type { Fault } from "../server/sample.js";
 import type { UnmeasuredReason } from "../server/unmeasured.js";
 import type { Phase } from "./connection.js";
+import { isUnmeasured, type Unmeasured } from "./measurement.js";
+import type { Reach } from "./reach.js";
 
 /** Why an exchange failed: the venue's fault, or our own trouble. */
 export type Cause =
@@ -13,25 +15,16 @@ const unreadable =
 
 /**
  * Judges an error by how far the connection had come; error codes alone do not tell a reset handshake from a reset answer.
- *
- * @param othersReached whether other hosts were reached just now
+ * It takes for granted that this machine has a way out: `unlessOurNetwork` looks into that.
  */
-export function causeOf(
-  error: unknown,
-  phase: Phase,
-  othersReached: boolean,
-): Cause {
+export function causeOf(error: unknown, phase: Phase): Cause {
   const codes = codesOf(error);
-  // Routers say it of a host that is gone, and of every host once their own way out is gone.
-  const isOurs = (code: string) =>
-    ownTrouble.has(code) || (code === "EHOSTUNREACH" && !othersReached);
   // A name with addresses of both families fails with one error for each.
-  if (codes.length > 0 && codes.every(isOurs))
-    return {
-      unmeasured: codes.some((code) => noSocket.has(code))
-        ? "sockets"
-        : "network",
-    };
+  if (
+    codes.some((code) => noSocket.has(code)) &&
+    codes.every((code) => noSocket.has(code) || isWayless(code))
+  )
+    return { unmeasured: "sockets" };
   if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
   if (phase !== "exchange") return { fault: phase };
   // In TLS 1.3 a server refuses us only after we believe that the handshake is done.
@@ -40,6 +33,40 @@ export function causeOf(
   return {
     fault: codes.some((code) => unreadable.test(code)) ? "body" : "closed",
   };
+}
+
+/** What a failure without an answer comes to. */
+export interface Unanswered {
+  host: string;
+  /** Since when something was owed to us. */
+  sinceMs: number;
+  /** What this machine said, if anything. */
+  error?: unknown;
+  signal?: AbortSignal;
+}
+
+/**
+ * No answer is a fault of the venue as long as others are answered. With nobody
+ * to compare with it is believed to be one, unless it is this machine itself that
+ * says it has no way there.
+ */
+export async function unlessOurNetwork<Found extends object>(
+  cause: Found,
+  { host, sinceMs, error, signal }: Unanswered,
+  reach: Reach,
+): Promise<Found | Unmeasured> {
+  if (isUnmeasured(cause)) return cause;
+  const way = await reach.wayOut(host, sinceMs, signal);
+  const codes = codesOf(error);
+  const saysNoWay = codes.length > 0 && codes.every(isWayless);
+  return way === "shut" || (way === "unknown" && saysNoWay)
+    ? { unmeasured: "network" }
+    : cause;
+}
+
+/** Said of every host where there is no way out; but of one alone, too: by routers, and of an IPv6 address where there is IPv4 only. */
+function isWayless(code: string): boolean {
+  return noWayOut.has(code) || code === "EHOSTUNREACH";
 }
 
 /** What undici says by a message alone: an answer that nobody asked for, an interim one, or another protocol. */

@@ -5,6 +5,7 @@ import {
   type Connection,
   type ConnectionOptions,
 } from "./connection.js";
+import { stopsOf } from "./stops.js";
 
 export type Request = Pick<
   Dispatcher.DispatchOptions,
@@ -19,6 +20,7 @@ export interface ExchangeLimits {
 
 /** What came of a request. Times are `performance.now()`, null where it did not come that far. */
 export interface Exchange {
+  begunMs: number;
   /** The connection opened for it; null when one from earlier was used. */
   connection: Connection | null;
   /** How long the TCP handshake of the connection took, whenever that was. */
@@ -64,9 +66,11 @@ const wireShare = 2;
 /** More interim answers (103 and kin) before the real one are a flood. */
 const maxInterim = 8;
 
+/** @param onAnswered something that was sent at `sentMs` was answered, if only by a connection */
 export function makeLane(
   origin: string,
   way: Pick<ConnectionOptions, "lookup" | "ca">,
+  onAnswered: (sentMs: number) => void,
 ): Lane {
   let connection: Connection | null = null;
   let opened = false;
@@ -75,6 +79,7 @@ export function makeLane(
   const client = new Client(origin, {
     connect({ hostname, protocol, port }, callback) {
       opened = true;
+      const openedMs = performance.now();
       const secure = protocol === "https:";
       connection = openConnection({
         host: hostname,
@@ -85,6 +90,7 @@ export function makeLane(
       const { socket } = connection;
       const onError = (error: Error) => callback(error, null);
       socket.once("error", onError);
+      socket.once("connect", () => onAnswered(openedMs));
       socket.once(secure ? "secureConnect" : "connect", () => {
         socket.off("error", onError);
         // Undici does not count what is no body and no header: a reason phrase or a chunk's extension may be without end.
@@ -104,12 +110,14 @@ export function makeLane(
       opened = false;
       const heldBytes = connection?.socket.bytesRead ?? 0;
       const maxWireBytes = wireShare * limits.maxBodyBytes;
-      const exchange = await run(client, request, limits, signal, (tooMuch) => {
+      const watchWire = (tooMuch: () => void) => {
         onWire = (socketBytes) => {
           const beforeBytes = opened ? 0 : heldBytes;
           if (socketBytes - beforeBytes > maxWireBytes) tooMuch();
         };
-      });
+      };
+      const hooks = { watchWire, onAnswered };
+      const exchange = await run(client, request, limits, signal, hooks);
       onWire = null;
       if (opened) exchange.connection = connection;
       exchange.roundTripMs = (connection?.connectUs ?? 0) / 1000;
@@ -123,18 +131,9 @@ export function makeLane(
   };
 }
 
-const stopsOfSignals = new WeakMap<AbortSignal, Set<() => void>>();
-
-/** What is under way until a signal: a listener of its own for each would be looked for among all the others when it is over. */
-function stopsOf(signal: AbortSignal): Set<() => void> {
-  const known = stopsOfSignals.get(signal);
-  if (known) return known;
-  const stops = new Set<() => void>();
-  stopsOfSignals.set(signal, stops);
-  signal.addEventListener("abort", () => {
-    for (const stop of stops) stop();
-  });
-  return stops;
+interface Hooks {
+  watchWire: (tooMuch: () => void) => void;
+  onAnswered: (sentMs: number) => void;
 }
 
 function run(
@@ -142,9 +141,10 @@ function run(
   request: Request,
   { timeoutMs, maxBodyBytes }: ExchangeLimits,
   signal: AbortSignal,
-  watchWire: (tooMuch: () => void) => void,
+  { watchWire, onAnswered }: Hooks,
 ): Promise<Exchange> {
   const exchange: Exchange = {
+    begunMs: performance.now(),
     connection: null,
     roundTripMs: 0,
     sentMs: null,
@@ -194,7 +194,9 @@ function run(
         exchange.sentMs = performance.now();
       },
       onResponseStarted() {
-        exchange.firstByteMs ??= performance.now();
+        if (exchange.firstByteMs !== null) return;
+        exchange.firstByteMs = performance.now();
+        if (exchange.sentMs !== null) onAnswered(exchange.sentMs);
       },
       onResponseStart(_controller, status, headers) {
         if (status < 200) {

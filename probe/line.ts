@@ -39,6 +39,12 @@ const stableMs = 60_000;
 /** How long a new socket may take until all its streams spoke, before it replaces the old one all the same. */
 const overlapMs = 15_000;
 
+/**
+ * How long the old socket goes on being counted once all streams spoke on the new one: a frame comes by both, one after the other, and must be
+ * counted once. No stream has a period of which this is a multiple.
+ */
+const settleMs = 350;
+
 /** Timers of Node end at 2^31 ms (24.8 days) and fire at once beyond it; Bitstamp's 90 days do not fit. */
 const longestMs = 20 * 24 * 60 * 60_000;
 
@@ -48,11 +54,12 @@ export function startLine(options: LineOptions): Line {
   let current: Session | null = null;
   let next: Session | null = null;
   let down: Cause | null = null;
+  let isSettling = false;
   let connectTimer = setTimeout(connect, options.openAfterMs);
   let overlapTimer: NodeJS.Timeout | undefined;
 
   return {
-    opened: () => current?.opened() ?? null,
+    opened: () => (current?.isOpen() ? current.opened() : null),
     down: () => down,
     close() {
       clearTimeout(connectTimer);
@@ -64,6 +71,7 @@ export function startLine(options: LineOptions): Line {
   };
 
   function connect() {
+    isSettling = false;
     next = startSession({
       ...options,
       onOpen,
@@ -75,8 +83,15 @@ export function startLine(options: LineOptions): Line {
   }
 
   function onOpen() {
-    if (current) overlapTimer = setTimeout(takeOver, overlapMs);
+    if (current) takeOverIn(overlapMs);
     else takeOver();
+  }
+
+  function takeOverIn(ms: number) {
+    clearTimeout(overlapTimer);
+    overlapTimer = setTimeout(() => {
+      if (next?.isOpen()) takeOver();
+    }, ms);
   }
 
   /** The new socket takes the place of the old one, if any; the meters run on. */
@@ -120,7 +135,10 @@ export function startLine(options: LineOptions): Line {
     arrival: Arrival,
   ) {
     if (session === current) count(feed, frame, arrival);
-    else if (current && session.heard.size === feeds.length) takeOver();
+    else if (!isSettling && session.heard.size === feeds.length) {
+      isSettling = true;
+      takeOverIn(settleMs);
+    }
   }
 
   function onTrouble(session: Session, feed: Feed, trouble: Trouble) {
@@ -143,7 +161,7 @@ export function startLine(options: LineOptions): Line {
     const openedMs = current?.opened()?.atMs ?? Infinity;
     if (performance.now() - openedMs >= stableMs) backoff.reset();
     current = null;
-    if (next?.opened()) return takeOver();
+    if (next?.isOpen()) return takeOver();
     down = cause;
     for (const feed of feeds) {
       feed.meter.lost();

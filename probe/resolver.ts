@@ -6,21 +6,32 @@ import { makeReach, type Reach } from "./reach.js";
 export interface Resolver extends Reach {
   /** Name to address, for the sockets of the probe. */
   lookup: LookupFunction;
-  /** Whether any other watched name resolves just now: if none does, a failed lookup is our own trouble. */
-  othersResolve(host: string): Promise<boolean>;
+  /**
+   * Whether any other watched name resolves, when this one did not since `sinceMs` (as of `performance.now()`): if none does, it is our own
+   * trouble. So it is where this look-up had to wait for its turn.
+   */
+  othersResolve(host: string, sinceMs: number): Promise<boolean>;
 }
 
-/** How many other names are tried, for how long, and for how long the answer holds. */
+/** How many other names are tried, and for how long. */
 const names = 4;
 const patienceMs = 3000;
-const freshMs = 10_000;
 
-/** @param hosts every host that the probe watches */
+/** Of Node's threads, four unless it was told otherwise, look-ups get half. */
+const usualTurns = Math.floor(
+  ((Number(process.env.UV_THREADPOOL_SIZE) || 4) + 1) / 2,
+);
+
+/**
+ * @param hosts every host that the probe watches
+ * @param turns how many names the system looks up at a time; others wait
+ */
 export function makeResolver(
   hosts: Iterable<string>,
   systemsLookup: LookupFunction = systemLookup,
+  turns = usualTurns,
 ): Resolver {
-  const lookup = oneAtATime(systemsLookup);
+  const { lookup, isWaiting } = oneAtATime(systemsLookup, turns);
   const watched = [...new Set(hosts)].filter((host) => !isIP(host));
   const resolvedAtMs = new Map<string, number>();
 
@@ -42,13 +53,11 @@ export function makeResolver(
   return {
     ...makeReach(),
     lookup,
-    async othersResolve(host) {
+    async othersResolve(host, sinceMs) {
+      if (isWaiting(host)) return false;
       const others = watched.filter((other) => other !== host);
-      const freshFromMs = performance.now() - freshMs;
       if (
-        others.some(
-          (other) => (resolvedAtMs.get(other) ?? -Infinity) > freshFromMs,
-        )
+        others.some((other) => (resolvedAtMs.get(other) ?? -Infinity) > sinceMs)
       )
         return true;
       const attempts = spread(others, names).map(tried);
@@ -67,23 +76,40 @@ export function makeResolver(
  * silent would hold all of them, and the look-ups of the others would wait
  * behind.
  */
-function oneAtATime(lookup: LookupFunction): LookupFunction {
-  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
-  return (host, options, callback) => {
+function oneAtATime(systemsLookup: LookupFunction, turns: number) {
+  const pending = new Map<string, Pending>();
+
+  const lookup: LookupFunction = (host, options, callback) => {
     const { all = false, family = 0, hints = 0 } = options;
     const asked = `${host} ${all} ${family} ${hints}`;
-    const callbacks = waiting.get(asked);
-    if (callbacks) {
-      callbacks.push(callback);
+    const known = pending.get(asked);
+    if (known) {
+      known.callbacks.push(callback);
       return;
     }
-    const first = [callback];
-    waiting.set(asked, first);
-    lookup(host, options, (...answer) => {
-      waiting.delete(asked);
-      for (const tell of first) tell(...answer);
+    const callbacks = [callback];
+    pending.set(asked, { host, callbacks, hadToWait: pending.size >= turns });
+    systemsLookup(host, options, (...answer) => {
+      pending.delete(asked);
+      for (const tell of callbacks) tell(...answer);
     });
   };
+
+  return {
+    lookup,
+    /** Whether the oldest look-up of the name that has not come back did not get its turn at once either. */
+    isWaiting: (host: string) =>
+      [...pending.values()].find((one) => one.host === host)?.hadToWait ??
+      false,
+  };
+}
+
+/** A look-up that has not come back. */
+interface Pending {
+  host: string;
+  callbacks: Parameters<LookupFunction>[2][];
+  /** Others had all the turns when it was asked for. */
+  hadToWait: boolean;
 }
 
 /** Some of the names, from the whole of the list: neighbours in the registry may share a resolver's fate. */

@@ -1,6 +1,12 @@
 import type { RestEndpoint } from "../server/registry.js";
 import { retryAfterMs } from "../server/retry-after.js";
-import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
+import type { Fault } from "../server/sample.js";
+import {
+  causeOf,
+  causeOfRefusal,
+  unlessOurNetwork,
+  type Cause,
+} from "./cause.js";
 import {
   compileAnswerCheck,
   maxBodyBytes,
@@ -21,7 +27,6 @@ import {
   type Outcome,
 } from "./measurement.js";
 import { makePauses } from "./pauses.js";
-import type { Reach } from "./reach.js";
 import type { Resolver } from "./resolver.js";
 
 export interface RestOptions {
@@ -75,9 +80,9 @@ export function makeRest({
     const { origin, host } = plan;
     const idle = idleOf(origin);
     const replaces = fresh && idle.length > 0;
-    const lane = (fresh ? undefined : idle.pop()) ?? openLane(origin);
+    const lane = (fresh ? undefined : idle.pop()) ?? openLane(plan);
+    resolver.asked(host);
     const exchange = await lane.exchange(plan.request, plan.limits, signal);
-    if (hasReached(exchange)) resolver.reached(host);
     if (clock) compareClock(clock, origin, exchange);
     if (exchange.failure) await dropLane(lane);
     else {
@@ -96,8 +101,10 @@ export function makeRest({
     return none;
   }
 
-  function openLane(origin: string): Lane {
-    const lane = makeLane(origin, way);
+  function openLane({ origin, host }: Plan): Lane {
+    const lane = makeLane(origin, way, (sentMs) =>
+      resolver.answered(host, sentMs),
+    );
     lanes.add(lane);
     return lane;
   }
@@ -112,15 +119,34 @@ export function makeRest({
     await Promise.all(idleOf(origin).splice(0).map(dropLane));
   }
 
-  async function outcomeOf(exchange: Exchange, plan: Plan): Promise<Outcome> {
+  async function outcomeOf(
+    exchange: Exchange,
+    plan: Plan,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const cause = exchange.failure
-      ? causeOfFailure(exchange, plan, resolver)
+      ? await cleared(causeOfFailure(exchange, plan), exchange, plan, signal)
       : causeOfStatus(exchange, plan.endpoint);
     if (cause && isUnmeasured(cause)) return cause;
-    if (cause?.fault === "dns" && !(await resolver.othersResolve(plan.host)))
-      return { unmeasured: "resolver" };
     const timed = { ...nothingMeasured, ...timesOf(exchange) };
     return cause ? { ...timed, ...cause } : judged(timed, exchange, plan.check);
+  }
+
+  /** What of a failure may be our own is looked into. */
+  async function cleared(
+    cause: Cause,
+    { begunMs, failure }: Exchange,
+    { host }: Plan,
+    signal: AbortSignal,
+  ): Promise<Cause> {
+    if (isUnmeasured(cause) || !mayBeOurs.has(cause.fault)) return cause;
+    if (cause.fault === "dns")
+      return (await resolver.othersResolve(host, begunMs))
+        ? cause
+        : { unmeasured: "resolver" };
+    const error = failure?.kind === "error" ? failure.error : undefined;
+    const unanswered = { host, sinceMs: begunMs, error, signal };
+    return unlessOurNetwork(cause, unanswered, resolver);
   }
 
   return {
@@ -133,7 +159,7 @@ export function makeRest({
       return async (signal, fresh = false) => {
         if (pauses.isPaused(origin)) return { unmeasured: "limited" };
         const exchange = await measure(plan, signal, fresh || wantsFresh);
-        const outcome = await outcomeOf(exchange, plan);
+        const outcome = await outcomeOf(exchange, plan, signal);
         if (isUnmeasured(outcome)) {
           wantsFresh ||= outcome.unmeasured === "stale";
           return outcome;
@@ -177,9 +203,10 @@ function planOf(endpoint: RestEndpoint, userAgent: string): Plan {
   };
 }
 
-function hasReached({ connection, firstByteMs }: Exchange): boolean {
-  return firstByteMs !== null || typeof connection?.connectUs === "number";
-}
+/** Faults that trouble of our own may have made; all others are something that the venue said. */
+const mayBeOurs: ReadonlySet<Fault> = new Set([
+  ...(["dns", "connect", "tls", "timeout", "closed"] as const),
+]);
 
 /** Its name, its door or its certificate failed it: a connection from earlier would hide that. */
 function isClosedToNewcomers({ connection, failure }: Exchange): boolean {
@@ -214,11 +241,7 @@ function causeOfStatus(
   return causeOfRefusal(status) ?? { fault: "http" };
 }
 
-function causeOfFailure(
-  exchange: Exchange,
-  { endpoint, host }: Plan,
-  reach: Reach,
-): Cause {
+function causeOfFailure(exchange: Exchange, { endpoint }: Plan): Cause {
   const { failure, connection } = exchange;
   const phase = connection?.phase ?? "exchange";
   // A refusal counts as one however badly it is put.
@@ -234,7 +257,7 @@ function causeOfFailure(
       return orStatus({ fault: "body" });
     case "error":
       if (isStale(exchange)) return { unmeasured: "stale" };
-      return orStatus(causeOf(failure.error, phase, reach.othersReached(host)));
+      return orStatus(causeOf(failure.error, phase));
     default:
       throw new Error("causeOfFailure expects an exchange that failed");
   }

@@ -44,6 +44,8 @@ export interface SessionOptions {
 /** One socket from its opening to its end: subscribed, kept alive, its frames told apart. */
 export interface Session {
   opened(): Socket["opened"];
+  /** Not so any more from when it ends, though whose fault that is may take some seconds to tell. */
+  isOpen(): boolean;
   /** Streams that were acknowledged, or have spoken. */
   served: ReadonlySet<Feed>;
   /** Streams that have sent data. */
@@ -109,6 +111,7 @@ export function startSession(options: SessionOptions): Session {
   });
   const session: Session = {
     opened: () => socket.opened,
+    isOpen: () => socket.opened !== null && !socket.isEnded(),
     served,
     heard,
     troubles,
@@ -143,10 +146,13 @@ export function startSession(options: SessionOptions): Session {
     asked.set(feed, askedMs);
     socket.send(messageText(feed.stream.subscribe));
     if (!feed.stream.acknowledge) return serve(feed);
-    after(answerWithinMs, () => {
-      if (!served.has(feed) && !troubles.has(feed))
+    after(answerWithinMs, () =>
+      // After a standstill of ours, timers run before what came meanwhile is read.
+      setImmediate(() => {
+        if (socket.isEnded() || served.has(feed) || troubles.has(feed)) return;
         trouble(feed, { kind: "unanswered", askedMs });
-    });
+      }),
+    );
   }
 
   function trouble(feed: Feed, told: Trouble) {

@@ -1,9 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { retryAfterMs } from "../server/retry-after.js";
-import { causeOf, causeOfRefusal, type Cause } from "./cause.js";
+import {
+  causeOf,
+  causeOfRefusal,
+  unlessOurNetwork,
+  type Cause,
+} from "./cause.js";
 import { makeBucket, type Allowance } from "./bucket.js";
 import { openConnection, type Connection } from "./connection.js";
+import { isUnmeasured } from "./measurement.js";
 import type { Resolver } from "./resolver.js";
 
 export interface SocketOptions {
@@ -50,6 +56,8 @@ export interface Socket {
   };
   send: (text: string) => void;
   ping: () => void;
+  /** Whether it has ended; `onDown` follows when it is known whose fault that is. */
+  isEnded: () => boolean;
   /** Ends a socket that is open in name only; `onDown` follows. */
   giveUp(cause: Cause, detail: string): void;
   /** Ends it by our own will: nothing is called any more. */
@@ -71,9 +79,6 @@ const usualFlow: Flow = {
   bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
 };
 
-/** Other hosts' troubles are judged by seconds. */
-const reachedEveryMs = 1000;
-
 /** Books of a thousand levels are below 1 MiB; a larger frame ends the socket. */
 const maxFrameBytes = 4 * 1024 * 1024;
 
@@ -82,6 +87,17 @@ const maxUnsentBytes = 1024 * 1024;
 
 /** More fragments than that are no message but an attack: the longest frame in pieces of one TCP segment has 3,000. */
 const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
+
+/** What is told of a connection that ended without a word. */
+const unsaid = 1006;
+
+/** How a socket ended. */
+interface Ending {
+  /** Whether the peer itself said so, or did what shows it to be at fault. */
+  isSaid?: boolean;
+  error?: Error;
+  waitMs?: number;
+}
 
 /** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
 export function openSocket(options: SocketOptions): Socket {
@@ -93,11 +109,14 @@ export function openSocket(options: SocketOptions): Socket {
   const bytesLeft = makeBucket(bytes);
   // Frames that came in one piece came at one time, and clocks cost more than small frames.
   const arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
-  let reachedMs = -Infinity;
+  const closing = new AbortController();
+  let heardMs = begunMs;
+  let pingMs: number | null = null;
+  let broken: Error | null = null;
   let connection: Connection | null = null;
   let ended = false;
-  let closed = false;
 
+  resolver.asked(hostname);
   const ws = new WebSocket(url, {
     createConnection,
     headers: { "user-agent": userAgent },
@@ -117,19 +136,26 @@ export function openSocket(options: SocketOptions): Socket {
     onHeard();
     boundUnsent();
   });
-  ws.on("pong", onHeard);
+  ws.on("pong", () => {
+    if (pingMs !== null) resolver.answered(hostname, pingMs);
+    pingMs = null;
+    onHeard();
+  });
   ws.on("unexpected-response", onRefusal);
   ws.on("error", (error) => {
-    end(causeOfSocketError(error), error.message);
+    end(causeOfSocketError(error), error.message, { error });
     // Who breaks the protocol is not heard out.
     ws.terminate();
   });
-  ws.on("close", (code, reason) =>
+  ws.on("close", (code, reason) => {
+    if (broken)
+      return end(causeOfSocketError(broken), broken.message, { error: broken });
     end(
       { fault: "closed" },
       `closed by the peer, ${code} ${reason.toString()}`,
-    ),
-  );
+      { isSaid: code !== unsaid },
+    );
+  });
 
   const socket: Socket = {
     opened: null,
@@ -139,8 +165,11 @@ export function openSocket(options: SocketOptions): Socket {
       boundUnsent();
     },
     ping() {
-      if (ws.readyState === WebSocket.OPEN) ws.ping();
+      if (ws.readyState !== WebSocket.OPEN) return;
+      pingMs = performance.now();
+      ws.ping();
     },
+    isEnded: () => ended,
     giveUp: (cause, detail) => end(cause, detail),
     close,
   };
@@ -163,8 +192,11 @@ export function openSocket(options: SocketOptions): Socket {
     if (!connection || ended) return;
     const atMs = performance.now();
     const latencyUs = Math.round((atMs - begunMs) * 1000);
-    resolver.reached(hostname);
+    resolver.answered(hostname, begunMs);
+    heardMs = atMs;
     socket.opened = { atMs, latencyUs, connection };
+    // An open WebSocket keeps such an error to itself.
+    connection.socket.on("error", (error) => (broken = error));
     // Before the frames in it are read.
     connection.socket.prependListener("data", onChunk);
     onOpen();
@@ -181,10 +213,7 @@ export function openSocket(options: SocketOptions): Socket {
     if (ended) return;
     const { atMs } = arrival;
     if (!framesLeft.take(1, atMs)) return flooded("frames");
-    if (atMs - reachedMs > reachedEveryMs) {
-      reachedMs = atMs;
-      resolver.reached(hostname);
-    }
+    heardMs = atMs;
     options.onHeard(arrival);
   }
 
@@ -193,16 +222,21 @@ export function openSocket(options: SocketOptions): Socket {
     end(
       { fault: "closed" },
       `the peer sends without measure: more than ${burst} ${what} at once, or ${perSecond} a second`,
+      { isSaid: true },
     );
     ws.terminate();
   }
 
   function onOpenDeadline() {
-    const isUnresolved = connection?.phase === "dns";
-    end(
-      { fault: isUnresolved ? "dns" : "timeout" },
-      `not open within ${openWithinMs} ms`,
-    );
+    // After a standstill of ours, timers run before what came meanwhile is read.
+    setImmediate(() => {
+      if (socket.opened) return;
+      const isUnresolved = connection?.phase === "dns";
+      end(
+        { fault: isUnresolved ? "dns" : "timeout" },
+        `not open within ${openWithinMs} ms`,
+      );
+    });
   }
 
   function onRefusal(_request: unknown, response: IncomingMessage) {
@@ -211,47 +245,54 @@ export function openSocket(options: SocketOptions): Socket {
     end(
       causeOfRefusal(httpStatus) ?? { fault: "handshake", httpStatus },
       `the upgrade was answered with ${httpStatus}`,
-      waitMs,
+      { isSaid: true, waitMs },
     );
   }
 
   function causeOfSocketError(error: Error): Cause {
+    const cause = causeOf(error, connection?.phase ?? "connect");
+    if (isUnmeasured(cause)) return cause;
     if (socket.opened) return { fault: "closed" };
     const isUpgradeAnswer =
       connection?.phase === "exchange" && !("code" in error);
     if (isUpgradeAnswer) return { fault: "handshake" };
-    const cause = causeOf(
-      error,
-      connection?.phase ?? "connect",
-      resolver.othersReached(hostname),
-    );
-    return "fault" in cause && cause.fault === "body"
-      ? { fault: "handshake" }
-      : cause;
+    return cause.fault === "body" ? { fault: "handshake" } : cause;
   }
 
   function boundUnsent() {
     if (ws.bufferedAmount > maxUnsentBytes)
-      end({ fault: "closed" }, "the peer does not read what we send");
+      end({ fault: "closed" }, "the peer does not read what we send", {
+        isSaid: true,
+      });
   }
 
-  function end(cause: Cause, detail: string, waitMs = 0) {
+  function end(cause: Cause, detail: string, ending: Ending = {}) {
     if (ended) return;
     shut();
-    void report({ cause, detail, retryAfterMs: waitMs });
+    const { isSaid = false, waitMs = 0 } = ending;
+    const down = { cause, detail, retryAfterMs: waitMs };
+    if (isSaid) onDown(down);
+    else void report(down, ending.error);
   }
 
-  /** A name that did not resolve is only a fault of the venue while others do. */
-  async function report(down: Down) {
-    const { cause } = down;
-    const isDns = "fault" in cause && cause.fault === "dns";
-    const isOurs = isDns && !(await resolver.othersResolve(hostname));
-    if (closed) return;
-    onDown(isOurs ? { ...down, cause: { unmeasured: "resolver" } } : down);
+  /** What the peer did not say itself may be trouble of our own. */
+  async function report(down: Down, error: unknown) {
+    const cause = await cleared(down.cause, error);
+    if (!closing.signal.aborted) onDown({ ...down, cause });
+  }
+
+  async function cleared(cause: Cause, error: unknown): Promise<Cause> {
+    if ("fault" in cause && cause.fault === "dns")
+      return (await resolver.othersResolve(hostname, begunMs))
+        ? cause
+        : { unmeasured: "resolver" };
+    const { signal } = closing;
+    const unanswered = { host: hostname, sinceMs: heardMs, error, signal };
+    return unlessOurNetwork(cause, unanswered, resolver);
   }
 
   function close() {
-    closed = true;
+    closing.abort();
     shut();
   }
 

@@ -1,5 +1,6 @@
 import type { Log } from "../server/log.js";
 import { componentsOf, type Socket, type Venue } from "../server/registry.js";
+import { unlessOurNetwork } from "./cause.js";
 import type { ClockWatch } from "./clock-error.js";
 import { makeFeed, type Feed, type Trouble } from "./feed.js";
 import { startLine, type Line } from "./line.js";
@@ -35,21 +36,27 @@ export interface Streams {
 
 /** Connects to a venue: one socket, or one for each address that its streams need. */
 export function startStreams(options: StreamsOptions): Streams {
-  const { venue, socket, clock } = options;
+  const { venue, socket, clock, resolver } = options;
   const feeds = socket.streams.map(makeFeed);
   const lines = openLines(options, feeds);
   const cadences = new Map(
     componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]),
   );
 
-  function task(name: string, measure: (cadenceMs: number) => Outcome): Task {
+  function task(
+    name: string,
+    measure: (
+      cadenceMs: number,
+      signal: AbortSignal,
+    ) => Outcome | Promise<Outcome>,
+  ): Task {
     const component = `ws:${name}`;
     const cadenceMs = cadences.get(component)!;
     return {
       venue: venue.id,
       component,
       cadenceMs,
-      measure: () => measure(cadenceMs),
+      measure: (_slotAt, signal) => measure(cadenceMs, signal),
     };
   }
 
@@ -57,9 +64,16 @@ export function startStreams(options: StreamsOptions): Streams {
     tasks: [
       task("conn", (cadenceMs) => measuredSocket(lines, cadenceMs)),
       ...feeds.map((feed) =>
-        task(feed.stream.name, (cadenceMs) =>
-          measuredStream(feed, cadenceMs, clock),
-        ),
+        task(feed.stream.name, (cadenceMs, signal) => {
+          const outcome = measuredStream(feed, cadenceMs, clock);
+          const isSaid = feed.trouble?.kind === "refused";
+          if (isSaid || !isSilent(outcome)) return outcome;
+          const { hostname } = new URL(feed.stream.url ?? socket.url);
+          const { quietMs } = outcome;
+          const sinceMs = performance.now() - cadenceMs - (quietMs ?? 0);
+          const unanswered = { host: hostname, sinceMs, signal };
+          return unlessOurNetwork(outcome, unanswered, resolver);
+        }),
       ),
     ],
     socketsOpen: () => lines.filter((line) => line.opened()).length,
@@ -113,6 +127,11 @@ function opening(lines: readonly Line[], slotMs: number): Partial<Measurement> {
   const { dnsUs, connectUs, tlsUs, certificateExpiresAt } = slowest.connection;
   const { latencyUs } = slowest;
   return { latencyUs, dnsUs, connectUs, tlsUs, certificateExpiresAt };
+}
+
+/** What may have come from our own silence. */
+function isSilent(outcome: Outcome): outcome is Measurement {
+  return !isUnmeasured(outcome) && outcome.fault !== null;
 }
 
 /** While its socket is down a stream has no evidence: that fault stands on `ws:conn` alone. */

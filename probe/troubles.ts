@@ -20,7 +20,7 @@ const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
 };
 
 const words: Record<"network" | "sockets" | "resolver" | "starved", string> = {
-  network: "there is no route out of this machine",
+  network: "there is no way out of this machine",
   sockets: "this machine has no socket, port or memory left to give",
   resolver: "no watched name resolves here",
   starved: "this process, or its machine, stood still",

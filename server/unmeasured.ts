@@ -4,13 +4,13 @@
  * - `overlap` the measurement before was still running
  * - `late` the slot came up far too late, or not at all: a busy process, a machine that slept
  * - `starved` this process stood still while it measured
- * - `resolver` no name resolves here, or there is no other name to compare with
- * - `network` no route out of this machine
+ * - `resolver` no name resolves here, or there is no other name to compare with; or the look-up had to wait for others
+ * - `network` no way out of this machine: it says so itself, or nobody at all answered meanwhile
  * - `sockets` no socket, port or memory to be had on this machine
  * - `clock` this machine's clock is off by seconds, as the venues' answers say: the sample's time would be wrong
  * - `limited` the venue rations us, and has its pause
  * - `stale` a connection kept from earlier was closed just as it was used again
- * - `starting` a socket that was never open yet and has not failed either
+ * - `starting` a socket that is not open, and of which it is not known yet why
  * - `subscribing` a stream that was not subscribed for the whole slot, its socket being down for instance
  * - `broken` a fault of the probe itself, logged as an error
  */

@@ -1,40 +1,32 @@
 import t from "tap";
-import { causeOf } from "../probe/cause.js";
-import { makeReach } from "../probe/reach.js";
+import { causeOf, unlessOurNetwork } from "../probe/cause.js";
+import type { Way } from "../probe/reach.js";
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 
 void t.test(
   "a host without a route is the venue's fault while others are reached",
-  (t) => {
+  async (t) => {
     const gone = errorOf("EHOSTUNREACH");
-    t.same(causeOf(gone, "connect", true), { fault: "connect" });
-    t.same(causeOf(gone, "connect", false), { unmeasured: "network" });
+    const away = errorOf("ENETUNREACH");
     // An address of each family, and no IPv6 on this machine.
-    const both = new AggregateError([errorOf("ENETUNREACH"), gone]);
-    t.same(causeOf(both, "connect", true), { fault: "connect" });
-    t.same(causeOf(both, "connect", false), { unmeasured: "network" });
-    t.same(causeOf(errorOf("ENETUNREACH"), "connect", true), {
-      unmeasured: "network",
-    });
+    const both = new AggregateError([away, gone]);
+    const network = { unmeasured: "network" };
+    const judged = (error: Error, way: Way) =>
+      unlessOurNetwork(
+        causeOf(error, "connect"),
+        { host: "a", sinceMs: 0, error },
+        { asked() {}, answered() {}, wayOut: () => Promise.resolve(way) },
+      );
+    for (const error of [gone, away, both]) {
+      t.same(await judged(error, "open"), { fault: "connect" });
+      t.same(await judged(error, "unknown"), network);
+      t.same(await judged(error, "shut"), network);
+    }
+    const refused = errorOf("ECONNREFUSED");
+    t.same(await judged(refused, "unknown"), { fault: "connect" });
+    t.same(await judged(refused, "shut"), network);
     for (const code of ["EMFILE", "EADDRNOTAVAIL"])
-      t.same(causeOf(errorOf(code), "connect", true), {
-        unmeasured: "sockets",
-      });
-    t.end();
+      t.same(await judged(errorOf(code), "open"), { unmeasured: "sockets" });
   },
 );
-
-void t.test("only another host, and only of late, counts as reached", (t) => {
-  let nowMs = 0;
-  const reach = makeReach(() => nowMs);
-  t.notOk(reach.othersReached("a"), "nothing was");
-  reach.reached("a");
-  t.notOk(reach.othersReached("a"), "it does not speak for itself");
-  t.ok(reach.othersReached("b"));
-  nowMs = 9000;
-  t.ok(reach.othersReached("b"));
-  nowMs = 10_000;
-  t.notOk(reach.othersReached("b"), "too long ago");
-  t.end();
-});

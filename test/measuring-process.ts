@@ -1,4 +1,5 @@
 /** A probe that measures a registry until it has come to enough slots, and prints what became of them: `node measuring-process.js OPTIONS`. */
+import { execSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,8 @@ export interface MeasuringOptions {
   registry: Registry;
   /** Slots to wait for, measured or not. */
   slots: number;
+  /** What is done to its machine after that, one after the other, and for how many slots more. */
+  then?: { command: string; slots: number }[];
 }
 
 /** What is printed, as JSON. */
@@ -23,7 +26,11 @@ export interface Measured {
   troubles: { kind: string; detail: string }[];
 }
 
-const { registry, slots } = JSON.parse(process.argv[2]!) as MeasuringOptions;
+const {
+  registry,
+  slots,
+  then = [],
+} = JSON.parse(process.argv[2]!) as MeasuringOptions;
 const measured: Measured = {
   ...{ good: 0, faults: [], unmeasured: {}, troubles: [] },
 };
@@ -47,7 +54,14 @@ const probe = await startProbe({
 });
 const unmeasuredSlots = () =>
   Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
-await until(() => probe.status().taken + unmeasuredSlots() >= slots, 60_000);
+const slotsSeen = () => probe.status().taken + unmeasuredSlots();
+let wanted = slots;
+await until(() => slotsSeen() >= wanted, 60_000);
+for (const { command, slots: more } of then) {
+  execSync(command, { stdio: "inherit" });
+  wanted = slotsSeen() + more;
+  await until(() => slotsSeen() >= wanted, 60_000);
+}
 measured.troubles = probe.status().troubles;
 await probe.close();
 await rm(directory, { recursive: true });

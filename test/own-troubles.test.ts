@@ -1,5 +1,6 @@
 /** A probe whose own machine is in trouble, for real where that can be had: no sample of it is a venue's fault. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
@@ -33,10 +34,10 @@ function registryOf(urls: readonly string[], endpoints = 1): Registry {
 }
 
 /** An HTTP server with a clock of its own. */
-async function serve(t: Test, aheadMs = 0, afterMs = 0): Promise<string> {
+async function serve(t: Test, aheadMs: number): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader("date", new Date(Date.now() + aheadMs).toUTCString());
-    setTimeout(() => response.end('{"price":1}'), afterMs);
+    response.end('{"price":1}');
   });
   server.listen(0, "127.0.0.1");
   await new Promise((listening) => server.once("listening", listening));
@@ -105,8 +106,99 @@ void t.test("there is no way out of the machine", { skip }, async (t) => {
   t.match(seen.troubles, [{ kind: "network", detail: /of 2 venues/ }]);
 });
 
+/**
+ * A network of its own, with a way out by one link to three servers, in another: what follows is run in the one, with `$INNER` the process that
+ * holds the other.
+ */
+const behindALink = `
+set -e
+unshare --net sleep 120 & export INNER=$!
+here=$(readlink /proc/self/ns/net)
+until [ "$(readlink /proc/$INNER/ns/net)" != "$here" ]; do sleep 0.05; done
+ip link set lo up
+ip link add here type veth peer name there
+ip link set there netns $INNER
+ip address add 10.8.0.2/24 dev here
+ip link set here up
+nsenter --target $INNER --net sh -ec '
+  ip link set lo up
+  ip address add 10.8.0.1/24 dev there
+  ip link set there up
+  for i in 1 2 3; do ip address add 10.9.0.$i/32 dev lo; done'
+ip route add default via 10.8.0.1
+exec 3< <(exec nsenter --target $INNER --net "$1" "$2" 80 20 10.9.0.1 10.9.0.2 10.9.0.3)
+server=$!
+trap 'kill $server $INNER' EXIT
+read -r _ <&3
+shift 2
+"$@"
+`;
+
+void t.test(
+  "the way out is lost while it measures, and found again",
+  { skip },
+  async (t) => {
+    const okx = usual.venues.find(({ id }) => id === "okx")!.socket!;
+    const hosts = [1, 2, 3].map((i) => `10.9.0.${i}`);
+    const registry = registryOf(hosts.map((host) => `http://${host}/`));
+    for (const [i, host] of hosts.entries())
+      registry.venues[i]!.socket = {
+        ...{ url: `ws://${host}/`, maxConnectionMs: null },
+        keepAlive: {
+          send: { kind: "ping", everyMs: 1000 },
+          ...{ replyWithinMs: 1000, deadAfterMs: null },
+        },
+        streams: [
+          {
+            ...okx.streams[0]!,
+            cadenceMs: 1000,
+            stall: { ...okx.streams[0]!.stall, afterMs: 2500 },
+            match: { path: "$.arg.channel", equals: "trades" },
+          },
+        ],
+      };
+    const losses = {
+      "no route": ["ip route del default", "ip route add default via 10.8.0.1"],
+      "a link that is dead": ["down", "up"].map(
+        (state) => `nsenter --target $INNER --net ip link set there ${state}`,
+      ),
+    };
+    await Promise.all(
+      Object.entries(losses).map(async ([name, [lose, find]]) => {
+        const program = packagedFile("dist/test/answering-process.js");
+        const network = [...cut, "bash", "-c", behindALink, "bash"];
+        const seen = await measuredBy([...network, process.execPath, program], {
+          registry,
+          slots: 30,
+          then: [
+            { command: lose!, slots: 48 },
+            { command: find!, slots: 20 },
+          ],
+        });
+        t.same(seen.faults, [], name);
+        t.ok(seen.good > 20, `${seen.good} were good`);
+        t.ok(seen.unmeasured.network! > 10);
+        t.ok(seen.troubles.some(({ kind }) => kind === "network"));
+      }),
+    );
+  },
+);
+
+/** A good server in a process of its own, that answers after so long. */
+async function serveApart(t: Test, afterMs: number): Promise<string> {
+  const program = packagedFile("dist/test/answering-process.js");
+  const args = [program, "0", String(afterMs), "127.0.0.1"];
+  const server = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.teardown(() => server.kill());
+  const [ports] = (await once(server.stdout, "data")) as [Buffer];
+  const [port] = JSON.parse(ports.toString()) as number[];
+  return `http://127.0.0.1:${port}/`;
+}
+
 void t.test("there are more endpoints than files may be open", async (t) => {
-  const url = await serve(t, 0, 500);
+  const url = await serveApart(t, 500);
   const few = ["bash", "-c", 'ulimit -n 60; exec "$0" "$@"'];
   const registry = registryOf([url, url, url], 40);
   const seen = await measuredBy(few, { registry, slots: 360 });

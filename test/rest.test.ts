@@ -92,9 +92,10 @@ void t.test("an answer shows that this machine has a way out", async (t) => {
   const resolver = makeResolver([]);
   const rest = makeRest({ userAgent, resolver });
   t.teardown(() => rest.close());
-  t.notOk(resolver.othersReached("other.test"));
+  const sinceMs = performance.now() - 1000;
+  t.equal(await resolver.wayOut("other.test", sinceMs), "unknown");
   await rest.endpoint(endpointAt(url))(new AbortController().signal);
-  t.ok(resolver.othersReached("other.test"));
+  t.equal(await resolver.wayOut("other.test", sinceMs), "open");
 });
 
 void t.test(
@@ -452,6 +453,69 @@ void t.test(
     const hanging: LookupFunction = () => {};
     const measure = measuring(t, endpoint, hanging, ["gone.test", "here.test"]);
     t.same(await measure(), { unmeasured: "resolver" });
+  },
+);
+
+void t.test(
+  "names that resolved before the resolver died are no reason to blame a venue after it",
+  async (t) => {
+    const known = ["gone.test", "here.test"];
+    const lookup: LookupFunction = (...asked) => knowing(...known)(...asked);
+    const rest = makeRest({
+      userAgent,
+      resolver: makeResolver(["gone.test", "here.test", "never.test"], lookup),
+    });
+    t.teardown(() => rest.close());
+    const measured = (host: string) =>
+      rest.endpoint(endpointAt(`http://${host}:9/`))(
+        new AbortController().signal,
+      );
+    t.match(await measured("never.test"), { fault: "dns" });
+    known.splice(0);
+    t.same(await measured("gone.test"), { unmeasured: "resolver" });
+  },
+);
+
+void t.test(
+  "a look-up that waits behind those of silent name servers is our own trouble",
+  async (t) => {
+    let running = 0;
+    const queue: (() => void)[] = [];
+    const silent = ["silent1.test", "silent2.test"];
+    const well = ["well.test", "other.test"];
+    // As Node does it: two at a time.
+    const lookup: LookupFunction = (host, options, callback) => {
+      queue.push(() => {
+        const answer = () => {
+          running -= 1;
+          knowing(...well)(host, options, callback);
+          turn();
+        };
+        // The system gives up on them some time, and then it is the others' turn.
+        setTimeout(answer, silent.includes(host) ? 200 : 0);
+      });
+      turn();
+    };
+    const turn = () => {
+      if (running >= 2 || queue.length === 0) return;
+      running += 1;
+      queue.shift()!();
+    };
+    const hosts = [...silent, ...well];
+    const resolver = makeResolver(hosts, lookup, 2);
+    const rest = makeRest({ userAgent, resolver });
+    t.teardown(() => rest.close());
+    const { signal } = new AbortController();
+    const measured = (host: string) =>
+      rest.endpoint(endpointAt(`http://${host}:9/`, { timeoutMs: 100 }))(
+        signal,
+      );
+    const outcomes = await Promise.all([...silent, "well.test"].map(measured));
+    t.match(outcomes, [
+      { fault: "dns" },
+      { fault: "dns" },
+      { unmeasured: "resolver" },
+    ]);
   },
 );
 

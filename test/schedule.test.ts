@@ -4,44 +4,10 @@ import { nothingMeasured, type Outcome } from "../probe/measurement.js";
 import { makeSchedule, phaseMsOf, type Task } from "../probe/schedule.js";
 import { makeLog } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
+import { makeFakeClock } from "./fake-clock.js";
 
 const good = { ...nothingMeasured, good: true };
 const quiet = makeLog("test", "error", () => {});
-
-/** A clock that stands still until it is walked; `jump` sets it, or sleeps: timers do not notice. */
-function makeFakeClock(startMs: number) {
-  let nowMs = startMs;
-  let timers: { dueMs: number; callback: () => void }[] = [];
-  const clock: Clock = {
-    now: () => nowMs,
-    after(delayMs, callback) {
-      const timer = { dueMs: nowMs + delayMs, callback };
-      timers.push(timer);
-      return () => (timers = timers.filter((one) => one !== timer));
-    },
-  };
-
-  async function walk(ms: number) {
-    const endMs = nowMs + ms;
-    for (;;) {
-      const [first] = timers.sort((a, b) => a.dueMs - b.dueMs);
-      if (!first || first.dueMs > endMs) break;
-      nowMs = Math.max(nowMs, first.dueMs);
-      timers = timers.filter((one) => one !== first);
-      first.callback();
-      // Measurements that end at once hand over their samples before time goes on.
-      await new Promise(setImmediate);
-    }
-    nowMs = endMs;
-  }
-
-  function jump(ms: number) {
-    nowMs += ms;
-    for (const timer of timers) timer.dueMs += ms;
-  }
-
-  return { clock, walk, jump };
-}
 
 function scheduled(
   measure: Task["measure"],

@@ -33,7 +33,7 @@ void t.test(
         kind: "network",
         since: new Date(begunMs),
         detail:
-          "there is no route out of this machine: 3 slots of 2 venues not measured",
+          "there is no way out of this machine: 3 slots of 2 venues not measured",
       },
     ]);
     state.nowMs += 39_000;

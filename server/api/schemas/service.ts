@@ -102,7 +102,7 @@ export const regionsResponse = named(
               since: instant("When it began."),
               detail: text(
                 "The same in words.",
-                "there is no route out of this machine: 37 slots of 15 venues not measured",
+                "there is no way out of this machine: 37 slots of 15 venues not measured",
               ),
             }),
           ),
