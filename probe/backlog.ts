@@ -36,6 +36,8 @@ export interface Backlog {
   readonly segments: Segment[];
   samples: () => number;
   bytes: () => number;
+  /** The number of the newest file that was found, also of one that cannot be read; 0 where there was none. */
+  newest: () => number;
   /** Lines that could not be read, since this backlog was opened. */
   corrupt: () => number;
   /**
@@ -50,7 +52,7 @@ export interface Backlog {
   close: () => Promise<void>;
 }
 
-/** Holds more than a batch; read and parsed in two milliseconds. */
+/** Most of a batch; read and parsed in two milliseconds. */
 const chunkBytes = 128 * 1024;
 
 const namePattern = /^(\d{12})\.samples$/;
@@ -85,10 +87,16 @@ export async function openBacklog(
   let corrupt = 0;
   let flying: { segment: Segment; samples: number } | null = null;
 
-  for (const number of await segmentsIn(directory)) {
+  const found = await segmentsIn(directory);
+  for (const number of found) {
     const segment = emptySegment(directory, number);
-    await measure(segment, log);
-    segments.push(segment);
+    try {
+      await measure(segment, log);
+      segments.push(segment);
+    } catch (error) {
+      if (passes(error)) throw error;
+      tellUnreadable(segment, error);
+    }
   }
 
   async function next(size: number, growing?: Segment): Promise<Batch | null> {
@@ -161,11 +169,15 @@ export async function openBacklog(
   async function passOver(segment: Segment, error: unknown): Promise<void> {
     corrupt += segment.samples;
     forget(segment);
+    tellUnreadable(segment, error);
+    await closeReading(segment);
+  }
+
+  function tellUnreadable({ path, samples }: Segment, error: unknown): void {
     log.error(
       "a file of the spool cannot be read, and is passed over: it stays, and is tried again at the next start",
-      { file: segment.path, samples: segment.samples, error },
+      { file: path, samples, error },
     );
-    await closeReading(segment);
   }
 
   async function removeFile(segment: Segment): Promise<void> {
@@ -188,6 +200,7 @@ export async function openBacklog(
     segments,
     samples: () => segments.reduce((sum, { samples }) => sum + samples, 0),
     bytes: () => segments.reduce((sum, { bytes }) => sum + bytes, 0),
+    newest: () => found.at(-1) ?? 0,
     corrupt: () => corrupt,
     next,
     async drop() {

@@ -6,8 +6,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import t, { type Test } from "tap";
 import { startShip } from "../probe/ship.js";
 import { openPool, type Pool, sql } from "../server/db.js";
@@ -19,6 +17,7 @@ import { makeGate } from "./gate.js";
 import { numberedSample, numberIn } from "./numbered-sample.js";
 import { someSpool } from "./spool.js";
 import { until } from "./until.js";
+import { usedBytes } from "./used-bytes.js";
 
 const goneMs = Number(process.env.GONE_S ?? 0.6) * 1000;
 const perSecond = Number(process.env.RATE ?? 5_000);
@@ -187,12 +186,4 @@ async function withPool(
   work: (pool: Pool) => Promise<void>,
 ): Promise<void> {
   await work(pool).finally(pool.close);
-}
-
-/** After everything that is not needed was collected. */
-function usedBytes(): number {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
