@@ -18,7 +18,7 @@ start: build ## run everything against the real venues of registry.json
 
 # the linter and the formatter take one core each
 test: node_modules/.installed ## run the linter, the formatter's check, the compiler and all tests
-	@$(MAKE) --no-print-directory --output-sync -j3 rules format-check build
+	@$(MAKE) --no-print-directory -j3 rules format-check build
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
 
@@ -63,4 +63,5 @@ clean: ## remove what was compiled and what tests left; data/ stays
 node_modules/.installed: package.json package-lock.json
 	@echo "== install packages (npm ci)"
 	@npm ci --no-audit --no-fund
+	@$(BIN)/tap build
 	@touch $@

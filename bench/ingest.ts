@@ -124,6 +124,8 @@ async function plainInserter(pool: Pool) {
       column(({ fresh }) => fresh),
       column(({ certificateExpiresAt }) => certificateExpiresAt),
       column(({ sequenceGaps }) => sequenceGaps),
+      column(({ clockErrorMs }) => clockErrorMs),
+      column(({ clockErrorWithinMs }) => clockErrorWithinMs),
       column(() => 1),
     ]);
   };
@@ -132,11 +134,12 @@ async function plainInserter(pool: Pool) {
 const insertText = `
   insert into sample (
     ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us, http_status, head,
-    messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps, received_after_s
+    messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps, clock_error_ms,
+    clock_error_within_ms, received_after_s
   )
   select * from unnest(
     $1::timestamptz[], $2::int[], $3::smallint[], $4::bool[], $5::fault[], $6::int[], $7::int[], $8::int[], $9::int[],
     $10::int[], $11::smallint[], $12::bigint[], $13::int[], $14::int[], $15::int[], $16::smallint[], $17::bool[],
-    $18::timestamptz[], $19::int[], $20::int[]
+    $18::timestamptz[], $19::int[], $20::int[], $21::int[], $22::int[]
   )
   on conflict do nothing`;

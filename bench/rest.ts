@@ -25,7 +25,7 @@ export async function benchRest(): Promise<Figure[]> {
     const echoBiasMs = of(echo, ({ biasMs }) => biasMs);
     return [
       {
-        what: "processor time per measurement, median of rounds",
+        what: "processor time per measurement with its checks (schedule and spool: below), median of rounds",
         value: median(cost.probe),
         unit: "µs",
         floor: {

@@ -146,6 +146,8 @@ export function goodSample(
     certificateExpiresAt: null,
     httpStatus: isRest ? 200 : null,
     head: null,
+    clockErrorMs: null,
+    clockErrorWithinMs: null,
     messages: isRest ? null : 40,
     quietMs: isRest ? null : 900,
     eventAgeMs: isRest ? null : 60,

@@ -51,6 +51,7 @@ export function startKeeper({
   let renewedMs = steadySinceMs;
   let renewedAt: Date | null = null;
   let failing = false;
+  let unknown = false;
   let closed = false;
   const impatience = setTimeout(watchAll, patienceMs);
 
@@ -72,10 +73,11 @@ export function startKeeper({
       if (failing) log.info("this probe's lease is renewed again");
       failing = false;
       if (venues) watch(venues);
-      else
+      else if (!unknown)
         log.error(
           "the database does not know this probe's region: run `venuewatch migrate` with the registry that has it",
         );
+      unknown = venues === null;
     } catch (error) {
       if (!failing)
         log.warn("this probe's lease is not renewed: it goes on measuring", {

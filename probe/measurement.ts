@@ -30,6 +30,8 @@ export const nothingMeasured: Measurement = {
   certificateExpiresAt: null,
   httpStatus: null,
   head: null,
+  clockErrorMs: null,
+  clockErrorWithinMs: null,
   messages: null,
   quietMs: null,
   eventAgeMs: null,
@@ -47,6 +49,8 @@ const narrow = [
   "quietMs",
   "eventAgeMs",
   "sequenceGaps",
+  "clockErrorMs",
+  "clockErrorWithinMs",
 ] as const;
 const largest = 2 ** 31 - 1;
 

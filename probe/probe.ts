@@ -4,7 +4,7 @@ import type { ClockError, Trouble } from "../server/watch.js";
 import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
 import { bearableMs, startLoopWatch, type LoopWatch } from "./loop-watch.js";
-import type { Outcome } from "./measurement.js";
+import { isUnmeasured, type Outcome } from "./measurement.js";
 import { makeResolver } from "./resolver.js";
 import { restTasks } from "./rest-tasks.js";
 import { makeRest } from "./rest.js";
@@ -96,16 +96,29 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
     ...(options.onTurn && { onTurn: options.onTurn }),
   });
   const watched = new Map<string, Watched>();
+  /** What is still being measured of venues that were let go. */
+  const ending = new Map<string, Promise<void>>();
+  let wanted: ReadonlySet<string> = new Set();
   watchOnly(options.venues ?? registry.venues.map(({ id }) => id));
 
-  function watchOnly(wanted: readonly string[]) {
+  function watchOnly(venues: readonly string[]) {
+    wanted = new Set(venues);
     for (const [id, venue] of watched) {
-      if (wanted.includes(id)) continue;
+      if (wanted.has(id)) continue;
       watched.delete(id);
-      void venue.end();
+      const ended = venue.end().then(() => {
+        ending.delete(id);
+        beginWanted();
+      });
+      ending.set(id, ended);
     }
+    beginWanted();
+  }
+
+  /** One that has just been let go begins anew when its last measurement is over: there are never two of one component. */
+  function beginWanted() {
     registry.venues
-      .filter(({ id }) => wanted.includes(id) && !watched.has(id))
+      .filter(({ id }) => wanted.has(id) && !watched.has(id) && !ending.has(id))
       .forEach((venue, place) =>
         watched.set(venue.id, begin(venue, place * betweenVenuesMs)),
       );
@@ -139,9 +152,8 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
   }
 
   function endAll(): Promise<void[]> {
-    const ended = [...watched.values()].map((venue) => venue.end());
-    watched.clear();
-    return Promise.all(ended);
+    watchOnly([]);
+    return Promise.all(ending.values());
   }
 
   return Promise.resolve({
@@ -196,13 +208,24 @@ function slotWatched(watch: LoopWatch) {
   });
 }
 
-/** A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when the clock is right again. */
+/**
+ * A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when the
+ * clock is right again. Below that, a head says how wrong it was: another probe's are compared with it.
+ */
 function inRightTime(clock: ClockWatch) {
   return (task: Task): Task => ({
     ...task,
     async measure(slotAt, signal): Promise<Outcome> {
       const outcome = await task.measure(slotAt, signal);
-      return isBeyondBearing(clock.read()) ? { unmeasured: "clock" } : outcome;
+      const error = clock.read();
+      if (isBeyondBearing(error)) return { unmeasured: "clock" };
+      if (isUnmeasured(outcome) || outcome.head === null || !error)
+        return outcome;
+      return {
+        ...outcome,
+        clockErrorMs: Math.round(error.errorMs),
+        clockErrorWithinMs: Math.ceil(error.withinMs + 0.5),
+      };
     },
   });
 }

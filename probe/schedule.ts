@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
 import type { UnmeasuredReason } from "../server/unmeasured.js";
@@ -53,8 +52,6 @@ export interface Schedule {
  */
 export function makeSchedule(options: ScheduleOptions): Schedule {
   const stopping = new AbortController();
-  // Every measurement under way listens to it.
-  setMaxListeners(0, stopping.signal);
   const running = new Set<{ stop(): Promise<void> }>();
 
   async function end(runs: readonly { stop(): Promise<void> }[]) {

@@ -26,6 +26,10 @@ const words: Record<"network" | "sockets" | "resolver" | "starved", string> = {
   starved: "this process, or its machine, stood still",
 };
 
+/** Where it is, and what the system says of it, is for the log. */
+const spoolWords =
+  "samples cannot be kept on this machine's disk, or no more of them";
+
 /** What of a probe's own keeps it from measuring. It is told to operators and on `/v1/regions`, and never booked on a venue. */
 export interface Troubles {
   /** Slots without a sample: some of the reasons are a trouble. */
@@ -37,7 +41,7 @@ export interface Troubles {
 export interface TroublesOptions {
   /** How far this clock is off, where that is known. */
   clockError: () => ClockError | null;
-  /** What is wrong with the spool; null where nothing is. */
+  /** What is wrong with the spool, for operators; null where nothing is. */
   spoolTrouble: () => string | null;
   log: Log;
   /** Milliseconds since 1970. */
@@ -83,7 +87,12 @@ export function makeTroubles({
     }));
   }
 
-  function standing(kind: TroubleKind, detail: string | null): Trouble[] {
+  /** @param forLog what is said there, where the public is not to read it */
+  function standing(
+    kind: TroubleKind,
+    detail: string | null,
+    forLog = detail,
+  ): Trouble[] {
     const since = asked.get(kind);
     if (detail === null) {
       if (asked.delete(kind)) over(kind);
@@ -92,7 +101,7 @@ export function makeTroubles({
     if (since) return [{ kind, since, detail }];
     const begun = new Date(now());
     asked.set(kind, begun);
-    tell({ kind, detail });
+    tell({ kind, detail: forLog ?? detail });
     return [{ kind, since: begun, detail }];
   }
 
@@ -112,12 +121,14 @@ export function makeTroubles({
       lost.set(kind, { since, lastMs: +since, slots, venues });
       tell({ kind, detail: words[kind] });
     },
-    read: () =>
-      [
+    read() {
+      const spool = spoolTrouble();
+      return [
         ...lostSlots(),
         ...standing("clock", clockTrouble(clockError())),
-        ...standing("spool", spoolTrouble()),
-      ].sort((a, b) => +a.since - +b.since),
+        ...standing("spool", spool && spoolWords, spool),
+      ].sort((a, b) => +a.since - +b.since);
+    },
   };
 }
 

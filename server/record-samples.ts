@@ -48,6 +48,8 @@ export async function recordSamples(
     column("fresh"),
     column("certificateExpiresAt"),
     column("sequenceGaps"),
+    column("clockErrorMs"),
+    column("clockErrorWithinMs"),
   ]);
   const { knows_region, unknown, accepted, stored } = row!;
   if (!knows_region)

@@ -60,6 +60,10 @@ export interface Sample {
   httpStatus: number | null;
   /** Height of the chain that the answer names, on endpoints that read one. */
   head: number | null;
+  /** Where there is a head: the probe's clock less that of the venues, milliseconds; null while too few of them agree. */
+  clockErrorMs: number | null;
+  /** How far off that may be to either side; null exactly when that is. */
+  clockErrorWithinMs: number | null;
   /** Streams only: data frames in the slot. */
   messages: number | null;
   /** Streams only: the longest silence that touches the slot, milliseconds. It may have begun before the slot. */

@@ -40,13 +40,15 @@ export interface ProbeReport {
   troubles: readonly Trouble[];
   /** Null while too few venues agree. */
   clock: ClockError | null;
+  /** Ids of the venues that its registry has. */
+  known: readonly string[];
 }
 
 /** For how long a probe is believed to be alive after it said so. */
 export const leaseMs = 6_000;
 
 /**
- * Says that a probe is alive, and takes what is its share of the region's venues, or lets go what is too much.
+ * Says that a probe is alive, and takes what is its share of the region's venues. What others took of it is no longer in the answer.
  *
  * @param mayTakeOver whether what another one held that seems to be dead may be taken, too
  * @returns ids of the venues to measure; null where the database does not know the region
@@ -58,7 +60,7 @@ export async function keepWatch(
   forMs = leaseMs,
 ): Promise<string[] | null> {
   const { region, process, clock } = report;
-  const [kept] = await pool.file<{ venues: string[]; share: number }>(
+  const [kept] = await pool.file<{ venues: string[]; settled: boolean }>(
     "keep_probe",
     [
       region,
@@ -70,23 +72,24 @@ export async function keepWatch(
       JSON.stringify(report.troubles),
       clock?.errorMs ?? null,
       clock?.withinMs ?? null,
+      report.known,
     ],
   );
   if (!kept) return null;
-  if (kept.venues.length === kept.share) return kept.venues;
+  if (kept.settled) return kept.venues;
   return pool.transaction(async (tx) => {
     await tx.file("hold_watch", [region]);
     const [shared] = await tx.file<{ venues: string[] }>("share_watch", [
       region,
       process,
-      kept.share,
+      report.known,
       mayTakeOver,
     ]);
     return shared!.venues;
   });
 }
 
-/** Lets go all that a probe holds, so that others take it at once. */
+/** Says goodbye, so that others take at once what a probe holds. */
 export async function leaveWatch(
   db: Db,
   region: string,

@@ -1,7 +1,7 @@
 -- Who may do what: four roles with least rights. Nobody logs in as one of them; a login is made a member of its own:
 --   create role core_1 login password '…' in role vw_core;
 --
--- vw_probe    measures: runs queries/record_samples.sql, and nothing more
+-- vw_probe    measures: delivers samples, which it may not read, and shares the venues of its region with other probes
 -- vw_core     decides and keeps up the history
 -- vw_web      answers: reads the api and what its functions stand on, and writes nothing
 -- vw_analyst  asks by psql: reads the same, and recomputes what the engine decided
@@ -69,7 +69,7 @@ grant usage on schema api to vw_core, vw_web, vw_analyst;
 grant usage on schema analytics to vw_analyst;
 
 grant select on region, venue, component to vw_probe, vw_core, vw_web, vw_analyst;
-grant select on migration to vw_core, vw_web;
+grant select on migration to vw_probe, vw_core, vw_web;
 
 -- Table by table, so that what holds secrets is never readable by being forgotten here. Of alerts the log of what was sent is
 -- read; where they go, and what the receivers answered, is for core and its operators alone.
@@ -82,7 +82,7 @@ grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
 
 grant insert on sample to vw_probe;
 grant select, insert, update on probe to vw_probe;
-grant select, insert, update, delete on watch to vw_probe;
+grant select, insert, update on watch to vw_probe;
 
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;

@@ -138,7 +138,11 @@ void t.test("all venues", async (t) => {
     t.equal((await lagOf("publicnode", "rest:block")).backwards, 0);
     t.ok((await lagOf("publicnode", "rest:head")).backwards > 0);
     t.match(await lagOf("solana", "rest:slot"), { backwards: 0 });
+    for (const { id, category, chain } of registry.venues.slice(15))
+      if (chain && category !== "rpc")
+        t.match(await lagOf(id, "rest:head"), { blocks: 0 }, id);
     t.equal(await lagOf("kraken", "rest:ticker"), null);
+    t.equal(await lagOf("redstone", "rest:price"), null, "reads no chain");
   });
 
   await t.test("a fault of each category is seen as what it is", async (t) => {

@@ -23,10 +23,14 @@ interface Lag {
 interface Reading {
   venue: string;
   component?: string;
-  /** Its slot, seconds before now. */
+  /** Its slot, seconds before now, by a right clock. */
   ago: number;
   head: number;
   latencyMs?: number;
+  /** How wrong the probe's clock was; right unless given. */
+  clockErrorMs?: number;
+  /** How far off what it knew of that may be; it knew nothing unless given. */
+  clockErrorWithinMs?: number;
 }
 
 const region = "eu-central";
@@ -49,7 +53,10 @@ void t.test("chain lag", async (t) => {
   };
   const registry = {
     ...all,
-    venues: [venueOf("kraken"), venueOf("publicnode"), drpc, third],
+    venues: [
+      ...["kraken", "publicnode", "chainlink", "redstone"].map(venueOf),
+      ...[drpc, third],
+    ],
   };
   await migrate(pool, registry, makeLog("test", "warn"));
   const api = await serve(t, { pool, registry });
@@ -59,14 +66,17 @@ void t.test("chain lag", async (t) => {
   /** What the page of each venue says of its endpoints, once only these were read. */
   async function lagsOf(readings: Reading[], from = region) {
     await pool.script("truncate sample");
-    const samples = readings.map(({ ago, latencyMs = 80, ...reading }) =>
-      madeSample({
-        component: "rest:block",
-        ...reading,
-        slotAt: at(ago),
+    const samples = readings.map((reading) => {
+      const { venue, component = "rest:block", ago, head } = reading;
+      const { latencyMs = 80, clockErrorMs = 0 } = reading;
+      const { clockErrorWithinMs = null } = reading;
+      return madeSample({
+        ...{ venue, component, head, clockErrorWithinMs },
+        slotAt: at(ago - clockErrorMs / 1000),
         latencyUs: latencyMs * 1000,
-      }),
-    );
+        clockErrorMs: clockErrorWithinMs === null ? null : clockErrorMs,
+      });
+    });
     t.match(await recordSamples(pool, region, samples), {
       stored: readings.length,
     });
@@ -111,6 +121,32 @@ void t.test("chain lag", async (t) => {
     });
   });
 
+  await t.test(
+    "nobody lags for the clocks of two probes of one region",
+    async (t) => {
+      const right = { clockErrorMs: 0, clockErrorWithinMs: 60 };
+      const behind = { clockErrorMs: -1_900, clockErrorWithinMs: 60 };
+      const ahead = { clockErrorMs: 1_900, clockErrorWithinMs: 60 };
+      const lagsWith = (clock: Partial<Reading>) =>
+        lagsOf([
+          { venue: "publicnode", ago: 11, head: n, ...right },
+          { venue: "drpc", ago: 10, head: n + 1, ...clock },
+          { venue: "third", ago: 9, head: n, ...right },
+        ]);
+      const seen = {
+        "publicnode rest:block": { blocks: 0, freshestHead: n },
+        "third rest:block": { blocks: 1, freshestHead: n + 1 },
+      };
+      t.match(await lagsWith(right), seen);
+      t.match(await lagsWith(behind), seen);
+      t.match(await lagsWith(ahead), seen);
+      const unsure = { ...behind, clockErrorWithinMs: 900 };
+      const none = { "third rest:block": { blocks: 0, freshestHead: n } };
+      t.match(await lagsWith(unsure), none, "it may have been asked later");
+      t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "whoever knows?");
+    },
+  );
+
   await t.test("and for a minute", async (t) => {
     const read = [
       { venue: "publicnode", ago: 66, head: n + 5 },
@@ -141,6 +177,8 @@ void t.test("chain lag", async (t) => {
           ago: 11,
           head: 1e15,
         },
+        // another venue, read at publicnode's host
+        { venue: "chainlink", component: "rest:head", ago: 10, head: 1e15 },
       ];
       const outvoted = await lagsOf([
         ...others,
@@ -168,6 +206,22 @@ void t.test("chain lag", async (t) => {
         { blocks: null, head: n, freshestHead: null },
         "of two who contradict each other neither is believed",
       );
+    },
+  );
+
+  await t.test(
+    "venues that are read at one host lag each by itself",
+    async (t) => {
+      const read = [
+        { venue: "publicnode", ago: 12, head: n + 1 },
+        { venue: "chainlink", component: "rest:head", ago: 5, head: n },
+      ];
+      t.match(await lagsOf(read), {
+        "publicnode rest:block": { blocks: 0 },
+        "chainlink rest:head": { blocks: 1, freshestHead: n + 1 },
+        "chainlink rest:round": null,
+        "redstone rest:price": null,
+      });
     },
   );
 

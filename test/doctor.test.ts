@@ -1,11 +1,13 @@
 /** `venuewatch doctor` as an operator runs it: where all is well, and where something is not, which it names. */
 import { createServer } from "node:https";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { filesFound } from "../server/commands/doctor/machine.js";
+import { findingsOn } from "../server/commands/doctor/database.js";
 import type { Finding } from "../server/commands/doctor/finding.js";
-import { sql } from "../server/db.js";
+import { dataDirFound, filesFound } from "../server/commands/doctor/machine.js";
+import { openPool, sql } from "../server/db.js";
+import { tick } from "../server/engine/tick.js";
 import { listen } from "../server/listen.js";
 import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
@@ -13,7 +15,10 @@ import { loadRegistry, type Registry } from "../server/registry.js";
 import { makeAuthority } from "./certificates.js";
 import { migratedDatabase } from "./database.js";
 import { freePort } from "./free-port.js";
+import { madeSample } from "./made-sample.js";
+import { member } from "./member.js";
 import { runCli } from "./run-script.js";
+import { someSpool, spoolDirectory } from "./spool.js";
 import { startWorld } from "./world/world.js";
 
 const log = makeLog("test", "error");
@@ -35,6 +40,7 @@ void t.test("the doctor", async (t) => {
   t.teardown(() => world.close());
   const { registry } = world;
   await migrate(pool, registry, log);
+  await tick(pool, new Date());
   const env = await environment(t, registry, { DATABASE_URL: url });
 
   await t.test("finds all well where it is", async (t) => {
@@ -55,6 +61,20 @@ void t.test("the doctor", async (t) => {
     t.equal(world.openSockets(), 0, "and leaves no socket open");
     t.strictSame(await everySample(), before, "and no sample");
   });
+
+  for (const role of ["vw_probe", "vw_core", "vw_web"])
+    await t.test(`finds all well as ${role}`, async (t) => {
+      const acting = openPool(url, { applicationName: "test", log, max: 1 });
+      t.teardown(() => acting.close());
+      await acting.script(`set role ${role}`);
+      const region = role === "vw_probe" ? "us-east" : null;
+      const findings = await findingsOn(acting, region, registry);
+      t.strictSame(
+        findings.filter(({ grade }) => grade !== "ok"),
+        [],
+      );
+      t.ok(findings.some(({ check }) => check === "engine"));
+    });
 
   await t.test("says it in words, too", async (t) => {
     const script = runCli(t, ["doctor"], env);
@@ -141,6 +161,39 @@ void t.test("the doctor", async (t) => {
     t.match(mars.of("registry")!.found, "but not REGION=mars");
   });
 
+  await t.test("sees that nobody measures and nobody decides", async (t) => {
+    const gone = member(pool);
+    await gone.renew();
+    await gone.leave();
+    await pool.query(
+      sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`,
+    );
+    const [probes, engine] = (await findingsOn(pool, null, null)).slice(-2);
+    t.match(probes, {
+      ...{ check: "probes", grade: "warning" },
+      found: /^us-east: none reports since 20/,
+    });
+    t.match(engine, {
+      ...{ check: "engine", grade: "failure" },
+      found: /every state reads unknown/,
+    });
+    await pool.query(sql`delete from probe`);
+    await pool.query(sql`update engine_clock set ticked_at = now()`);
+  });
+
+  await t.test("says what a user may not do, and looks on", async (t) => {
+    const nobody = openPool(url, { applicationName: "test", log, max: 1 });
+    t.teardown(() => nobody.close());
+    await nobody.script("set role vw_analyst");
+    const findings = await findingsOn(nobody, "us-east", registry);
+    const failed = findings.filter(({ grade }) => grade === "failure");
+    t.strictSame(
+      failed.map(({ check }) => check),
+      ["schema", "rights"],
+    );
+    t.match(failed[0]!.found, "permission denied for table migration");
+  });
+
   await t.test("names ports, a data directory and other builds", async (t) => {
     const server = createServer();
     const taken = await listen(server, 0, undefined, "PORT");
@@ -173,6 +226,35 @@ void t.test("the doctor", async (t) => {
 
   function everySample() {
     return pool.query(sql`select count(*) from sample`);
+  }
+});
+
+void t.test("samples that wait are counted", async (t) => {
+  const dataDir = await spoolDirectory(t);
+  const spool = await someSpool(t, {
+    directory: join(dataDir, "spool", "us-east"),
+  });
+  for (const slot of [1, 2, 3])
+    spool.add(madeSample({ slotAt: new Date(slot) }));
+  await spool.flush();
+  t.match(await spoolFinding(), {
+    ...{ grade: "ok", found: /^at most 3 samples wait for the database/ },
+  });
+  await spool.close();
+  t.match(await spoolFinding(), { found: /^at most 3 samples/ });
+
+  await rm(join(dataDir, "spool"), { recursive: true });
+  t.match(await spoolFinding(), { found: /^at most 0 samples/ });
+  await writeFile(join(dataDir, "spool"), "");
+  t.match(
+    await spoolFinding(),
+    { grade: "failure", found: /ENOTDIR/ },
+    "and what cannot be looked at leaves the other findings as they are",
+  );
+
+  async function spoolFinding() {
+    const findings = await dataDirFound({ dataDir });
+    return findings.find(({ check }) => check === "spool");
   }
 });
 

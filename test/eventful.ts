@@ -1,10 +1,10 @@
 /** A quarter in which much befell a fleet of all categories: what rarely happens, at once, for tests that want to have seen it. */
-import { randomUUID } from "node:crypto";
 import { type Pool, sql } from "../server/db.js";
 import type { Registry } from "../server/registry.js";
 import { faults } from "../server/sample.js";
-import { keepWatch } from "../server/watch.js";
+import { troubleKinds } from "../server/watch.js";
 import { ago, decide, measured, pastIncident, unmeasured } from "./fleet.js";
+import { member } from "./member.js";
 import { notice, said, whole } from "./said.js";
 
 const dayMs = 86_400_000;
@@ -18,6 +18,7 @@ export async function muchBefell(pool: Pool): Promise<void> {
   await measured(pool, { from: ago(420), to: ago(0) });
   await everyFault(pool);
   await escalation(pool);
+  await numbersLeftOut(pool);
   await outageBesideSilence(pool);
   await incidentsBesideLatency(pool);
   await whatVenuesSaid(pool);
@@ -47,22 +48,17 @@ export function measuredStalls(registry: Registry): Registry {
   return copy;
 }
 
+/** One that is well and knows its clock, and one that has every trouble, on a machine that believes in 1970. */
 async function probesReport(pool: Pool): Promise<void> {
-  for (const region of ["eu-central", "us-east"]) {
-    await keepWatch(
-      pool,
-      {
-        region,
-        process: randomUUID(),
-        version: "0.0.1",
-        startedAt: ago(900),
-        unmeasured: { late: 3 },
-        troubles: [],
-        clock: null,
-      },
-      false,
-    );
-  }
+  const unmeasured = { late: 3 };
+  await member(pool, {
+    ...{ region: "eu-central", unmeasured },
+    troubles: troubleKinds.map((kind) => ({
+      ...{ kind, since: ago(60), detail: `as ${kind} may be` },
+    })),
+    clock: { errorMs: -Date.now(), withinMs: 40.5 },
+  }).renew();
+  await member(pool, { unmeasured }).renew();
 }
 
 /** On each weekday at an hour of it, on days at one hour, and on one weekday at any hour. */
@@ -125,6 +121,17 @@ async function escalation(pool: Pool): Promise<void> {
     regions: ["eu-central", "us-east"],
     fault: "timeout",
   });
+}
+
+/** By a stream that numbers its frames. */
+async function numbersLeftOut(pool: Pool): Promise<void> {
+  await pool.query(sql`
+    update sample s
+    set sequence_gaps = 2
+    from component c
+    join venue v using (venue_id)
+    where c.component_id = s.component_id and v.venue = 'kraken-futures' and c.component = 'ws:book' and s.ts >= ${ago(60)}
+  `);
 }
 
 /** One region had fallen silent before it, another never spoke. */

@@ -1,5 +1,6 @@
 /** A server that knows how long it took, by its own log, against what is recorded. */
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import {
   connect,
   createServer,
@@ -9,13 +10,17 @@ import {
 } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import t, { type Test } from "tap";
+import { WebSocketServer } from "ws";
 import { isUnmeasured, type Measurement } from "../probe/measurement.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeRest } from "../probe/rest.js";
+import { openSocket, type Socket as ProbeSocket } from "../probe/socket.js";
 import { makeAuthority } from "./certificates.js";
 import { serveTcp } from "./tcp-server.js";
 
 const host = "venue.test";
+
+type Opened = NonNullable<ProbeSocket["opened"]>;
 
 /** What one thing took by the server's own clock, microseconds. */
 interface Took {
@@ -188,6 +193,8 @@ void t.test(
       check(recorded, took);
       if (!fresh) continue;
       isWithin(t, "look-up", recorded.dnsUs, took.dnsUs!, pingPong.worstUs());
+      // over loopback it takes no time of its own
+      isWithin(t, "connecting", recorded.connectUs, 0, pingPong.worstUs());
       // the arithmetic of a handshake beside it
       isWithin(
         t,
@@ -197,6 +204,49 @@ void t.test(
         pingPong.worstUs() + 25_000,
       );
     }
+  },
+);
+
+void t.test(
+  "a socket's time to open is as long as it took, look-up and all",
+  async (t) => {
+    const took = { dnsUs: 0, upgradeUs: 0 };
+    const resolver = makeResolver([host], (_name, _options, callback) => {
+      const askedMs = performance.now();
+      setTimeout(() => {
+        took.dnsUs = sinceUs(askedMs);
+        callback(null, [{ address: "127.0.0.1", family: 4 }]);
+      }, 110);
+    });
+    const upgrades = new WebSocketServer({ noServer: true });
+    const server = createHttpServer();
+    server.on("upgrade", (request, socket, head) => {
+      const cameMs = performance.now();
+      setTimeout(() => {
+        took.upgradeUs = sinceUs(cameMs);
+        upgrades.handleUpgrade(request, socket, head, () => {});
+      }, 150);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.teardown(() => server.close());
+    const pingPong = await startPingPong(t);
+    const { port } = server.address() as AddressInfo;
+    const recorded = await new Promise<Opened>((resolve, reject) => {
+      const socket = openSocket({
+        ...{ url: `ws://${host}:${port}/`, userAgent: "venuewatch/test" },
+        ...{ resolver, onHeard() {}, onMessage() {} },
+        onOpen: () => resolve(socket.opened!),
+        onDown: ({ detail }) => reject(new Error(detail)),
+      });
+      t.teardown(() => socket.close());
+    });
+    const { dnsUs, connectUs } = recorded.connection;
+    const worstUs = pingPong.worstUs();
+    const tookUs = took.dnsUs + took.upgradeUs;
+    isWithin(t, "time to open", recorded.latencyUs, tookUs, worstUs);
+    isWithin(t, "look-up", dnsUs, took.dnsUs, worstUs);
+    isWithin(t, "connecting", connectUs, 0, worstUs);
   },
 );
 

@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type Pool, sql } from "../server/db.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
 import { keepWatch, leaveWatch, type ProbeReport } from "../server/watch.js";
+
+const { venues } = await loadRegistry(packagedFile("registry-all.json"));
+const usual = venues.map(({ id }) => id);
 
 /** A probe of us-east, as far as the database is concerned. */
 export interface Member {
@@ -20,6 +25,7 @@ export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
     unmeasured: {},
     troubles: [],
     clock: null,
+    known: usual,
     ...given,
   };
   const self: Member = {

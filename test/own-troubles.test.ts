@@ -143,11 +143,22 @@ void t.test("a clock that is wrong", async (t) => {
 
   await t.test("by less than matters to a slot", async (t) => {
     const urls = await served([1500, 1500, 1500]);
-    const { probe, kinds } = await probing(t, registryOf(urls));
+    const registry = registryOf(urls);
+    for (const { rest } of registry.venues)
+      rest[0]!.head = { path: "$.price", encoding: "integer" };
+    const { probe, samples, kinds } = await probing(t, registry);
     await until(() => kinds().length > 0, 30_000);
     t.same(kinds(), ["clock"]);
     t.match(probe.status().troubles, [{ detail: /behind the venues'/ }]);
     t.equal(probe.status().unmeasured.clock, 0, "it is measured on");
+    const told = () => samples.find((one) => one.clockErrorMs !== null);
+    await until(() => told() !== undefined);
+    const { head, clockErrorMs, clockErrorWithinMs } = told()!;
+    t.equal(head, 1);
+    t.ok(
+      Math.abs(clockErrorMs! + 1500) <= clockErrorWithinMs!,
+      `heads say so: ${clockErrorMs} ± ${clockErrorWithinMs}`,
+    );
   });
 
   await t.test("is the venue's own where it is alone", async (t) => {

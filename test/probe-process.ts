@@ -51,7 +51,8 @@ const probe = await startProbe({
 const keeper = startKeeper({
   keep(mayTakeOver) {
     const { unmeasured, troubles, clock } = probe.status();
-    const report = { ...identity, unmeasured, troubles, clock };
+    const known = registry.venues.map(({ id }) => id);
+    const report = { ...identity, unmeasured, troubles, clock, known };
     return keepWatch(pool, report, mayTakeOver, leaseMs);
   },
   leave: () => leaveWatch(pool, region, identity.process),

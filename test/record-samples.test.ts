@@ -20,6 +20,9 @@ void t.test("a batch of samples", async (t) => {
       fault: "timeout",
       fresh: true,
       certificateExpiresAt: new Date(now + dayMs),
+      head: 23_000_000_000,
+      clockErrorMs: -1900,
+      clockErrorWithinMs: 40,
     }),
     madeSample({
       slotAt: new Date(now - 1_000),
@@ -88,7 +91,8 @@ void t.test("a batch of samples", async (t) => {
   );
 
   const stored = await pool.query(sql`
-    select c.component, s.good, s.fault, s.latency_us, s.messages, s.quiet_ms, s.event_age_ms, s.sequence_gaps, s.late_ms, s.fresh, s.certificate_expires_at
+    select c.component, s.good, s.fault, s.latency_us, s.messages, s.quiet_ms, s.event_age_ms, s.sequence_gaps, s.late_ms, s.fresh, s.certificate_expires_at,
+      s.head::text, s.clock_error_ms, s.clock_error_within_ms
     from sample s
     join component c using (component_id)
     where s.ts = ${batch[1]!.slotAt}
@@ -112,6 +116,9 @@ void t.test("a batch of samples", async (t) => {
         ...none,
         fresh: true,
         certificate_expires_at: new Date(now + dayMs),
+        head: "23000000000",
+        clock_error_ms: -1900,
+        clock_error_within_ms: 40,
       },
       {
         component: "ws:trades",
@@ -125,6 +132,9 @@ void t.test("a batch of samples", async (t) => {
         late_ms: 70,
         fresh: null,
         certificate_expires_at: null,
+        head: null,
+        clock_error_ms: null,
+        clock_error_within_ms: null,
       },
     ],
     "every field is where it belongs",

@@ -101,14 +101,14 @@ const others: [id: string, category: string, perMinute: number][] = [
   ["coingecko", "market-data", 1.5],
   ["coinpaprika", "market-data", 0.4],
   ["defillama", "market-data", 2.2],
-  ["chainlink", "oracle", 5],
+  ["chainlink", "oracle", 7],
   ["redstone", "oracle", 6],
   ["dia", "oracle", 3],
-  ["usdc", "stablecoin", 9],
-  ["usdt", "stablecoin", 4.2],
-  ["dai", "stablecoin", 5],
-  ["across", "bridge", 4],
-  ["wormhole", "bridge", 6],
+  ["usdc", "stablecoin", 11],
+  ["usdt", "stablecoin", 6.2],
+  ["dai", "stablecoin", 7],
+  ["across", "bridge", 6],
+  ["wormhole", "bridge", 8],
   ["cctp", "bridge", 4],
   ["moonpay", "ramp", 1.2],
   ["transak", "ramp", 0.7],
@@ -255,21 +255,33 @@ void t.test("who keeps a socket alive is told for each venue", (t) => {
   t.end();
 });
 
-void t.test("chain heads are read where a provider serves a chain", (t) => {
-  const heads = all.venues.flatMap(({ id, rest }) =>
-    rest.flatMap(({ name, head }) =>
-      head ? [`${id} rest:${name} ${head.path} ${head.encoding}`] : [],
-    ),
-  );
-  t.strictSame(heads, [
-    "publicnode rest:block $.result hex",
-    "publicnode rest:head $.result.number hex",
-    "drpc rest:block $.result hex",
-    "solana rest:slot $.result integer",
-    "solana rest:blockhash $.result.context.slot integer",
-  ]);
-  t.end();
-});
+void t.test(
+  "who reads a chain is asked for its head, and nobody else names one",
+  (t) => {
+    const heads = all.venues.flatMap(({ id, rest }) =>
+      rest.flatMap(({ name, head }) =>
+        head ? [`${id} rest:${name} ${head.path} ${head.encoding}`] : [],
+      ),
+    );
+    t.strictSame(heads, [
+      "publicnode rest:block $.result hex",
+      "publicnode rest:head $.result.number hex",
+      "drpc rest:block $.result hex",
+      "solana rest:slot $.result integer",
+      "solana rest:blockhash $.result.context.slot integer",
+      ...["chainlink", "usdc", "usdt", "dai", "across", "wormhole"].map(
+        (id) => `${id} rest:head $.result hex`,
+      ),
+    ]);
+    for (const { id, chain, rest } of all.venues)
+      t.equal(
+        chain !== null,
+        rest.some(({ head }) => head),
+        id,
+      );
+    t.end();
+  },
+);
 
 void t.test("the schema says in words what it expects everywhere", (t) => {
   const schema = JSON.parse(

@@ -20,6 +20,7 @@ import { measureStalls } from "../server/stalls/measure.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { pastIncident } from "./fleet.js";
 import { madeSample } from "./made-sample.js";
+import { forgetAt, type Member, member } from "./member.js";
 
 const log = makeLog("test", "warn");
 const dayMs = 24 * 3_600_000;
@@ -28,7 +29,7 @@ void t.test("roles of least rights", async (t) => {
   const { pool, url, registry } = await migratedDatabase(t);
   const now = Date.now();
 
-  await t.test("vw_probe delivers samples, and nothing more", async (t) => {
+  await t.test("vw_probe delivers samples, and reads none", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     const old = madeSample({ slotAt: new Date(now - 3 * dayMs) });
     t.match(
@@ -69,6 +70,27 @@ void t.test("roles of least rights", async (t) => {
       "drop table sample",
       "create table venuewatch.mine ()",
     ]);
+  });
+
+  await t.test("vw_probe takes, shares and leaves venues", async (t) => {
+    const probe = await actingAs(t, url, "vw_probe");
+    t.strictSame(await schemaState(probe), { missing: [], unknown: [] });
+    const [first, second, third] = [1, 2, 3].map(() => member(probe)) as [
+      Member,
+      Member,
+      Member,
+    ];
+    const all = registry.venues.length;
+    await first.renew();
+    t.equal(first.venues.length, all);
+    for (const one of [second, first, second]) await one.renew();
+    t.ok(second.venues.length >= Math.floor(all / 2), "its share");
+    await forgetAt(pool, first.process);
+    await second.renew();
+    t.equal(second.venues.length, all, "the dead one's too");
+    await second.leave();
+    await third.renew();
+    t.equal(third.venues.length, all, "what was left");
   });
 
   await t.test("vw_core ticks and keeps the history up", async (t) => {

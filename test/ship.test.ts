@@ -22,7 +22,13 @@ function sampleOf(number: number): Sample {
 
 /** A database that can be away; `rows` are the numbers it took, in the order in which they came. */
 function makeDatabase() {
-  const database = { rows: [] as number[], away: false, calls: 0, atOnce: 0 };
+  const database = {
+    rows: [] as number[],
+    away: false,
+    error: new Error("the database is away"),
+    calls: 0,
+    atOnce: 0,
+  };
   let inFlight = 0;
 
   async function record(samples: readonly Sample[]) {
@@ -31,7 +37,7 @@ function makeDatabase() {
     database.atOnce = Math.max(database.atOnce, inFlight);
     await new Promise(setImmediate);
     inFlight -= 1;
-    if (database.away) throw new Error("the database is away");
+    if (database.away) throw database.error;
     database.rows.push(...samples.map(({ slotAt }) => slotAt.getTime()));
     return { stored: samples.length, duplicates: 0, refused: 0 };
   }
@@ -61,30 +67,38 @@ void t.test(
   },
 );
 
-void t.test(
-  "a database that was away gets every sample once, in order",
-  async (t) => {
-    const { database, record } = makeDatabase();
-    database.away = true;
-    const ship = startShip({
-      spool: await someSpool(t),
-      record,
-      log: quiet,
-      flushEveryMs: 10,
-    });
-    numbers(1200).forEach((n) => ship.add(sampleOf(n)));
-    await until(() => database.calls >= 2);
-    t.equal(ship.status().waiting, 1200);
-    database.away = false;
-    ship.add(sampleOf(1200));
-    await until(() => ship.status().waiting === 0);
-    t.same(database.rows, numbers(1201));
-    t.equal(ship.status().shipped, 1201);
-    t.equal(ship.status().dropped, 0);
-    t.equal(database.atOnce, 1, "one flush at a time");
-    await ship.close();
-  },
+const unmigrated = Object.assign(
+  new Error('column "late_ms" of relation "sample" does not exist'),
+  { code: "42703" },
 );
+for (const [what, error] of [
+  ["was away", new Error("the database is away")],
+  ["had not been migrated to this build", unmigrated],
+] as const)
+  void t.test(
+    `a database that ${what} gets every sample once, in order`,
+    async (t) => {
+      const { database, record } = makeDatabase();
+      Object.assign(database, { away: true, error });
+      const ship = startShip({
+        spool: await someSpool(t),
+        record,
+        log: quiet,
+        flushEveryMs: 10,
+      });
+      numbers(1200).forEach((n) => ship.add(sampleOf(n)));
+      await until(() => database.calls >= 2);
+      t.equal(ship.status().waiting, 1200);
+      database.away = false;
+      ship.add(sampleOf(1200));
+      await until(() => ship.status().waiting === 0);
+      t.same(database.rows, numbers(1201));
+      t.equal(ship.status().shipped, 1201);
+      t.equal(ship.status().dropped, 0);
+      t.equal(database.atOnce, 1, "one flush at a time");
+      await ship.close();
+    },
+  );
 
 void t.test("closing delivers what waits", async (t) => {
   const { database, record } = makeDatabase();

@@ -48,6 +48,8 @@ void t.test("a sample is read as it was written", (t) => {
     certificateExpiresAt: new Date(1_800_000_000_000),
     httpStatus: 502,
     head: 23_000_000_000,
+    clockErrorMs: -1900,
+    clockErrorWithinMs: 40,
     messages: 0,
     quietMs: 2 ** 31,
     eventAgeMs: -5,

@@ -61,12 +61,12 @@ void t.test("courtesy to a venue is no trouble", (t) => {
 });
 
 void t.test("each kind lasts by itself, the oldest first", (t) => {
-  const { state, troubles } = standing();
+  const { state, troubles, lines } = standing();
   troubles.unmeasured("late", 12, "kraken");
   state.nowMs += 1;
   troubles.unmeasured("sockets", 1, "okx");
   state.nowMs += 1;
-  state.spool = "no space left on device";
+  state.spool = "/srv/venuewatch/spool is full";
   troubles.read();
   state.nowMs += 1;
   troubles.unmeasured("resolver", 1, "okx");
@@ -74,6 +74,12 @@ void t.test("each kind lasts by itself, the oldest first", (t) => {
     troubles.read().map(({ kind }) => kind),
     ["starved", "sockets", "spool", "resolver"],
   );
+  t.notMatch(
+    JSON.stringify(troubles.read()),
+    /srv/,
+    "where it is, is not for the public",
+  );
+  t.match(lines.join("\n"), /srv/, "but for operators");
   state.spool = null;
   t.same(
     troubles.read().map(({ kind }) => kind),

@@ -22,14 +22,12 @@ void t.test("the probes of a region", async (t) => {
   t.same(first.venues, venues, "one alone measures every venue");
 
   await second.renew();
-  t.same(second.venues, [], "a second one takes nothing that is held");
-  for (const one of [first, second]) await one.renew();
-  t.same(shares([first, second]), [7, 8], "it gets what the first lets go");
+  t.equal(first.venues.length, 15, "a second one has its share at once");
+  await first.renew();
+  t.same(shares([first, second]), [7, 8], "and the first is told");
   t.same(held([first, second]), all, "each venue is one's");
 
-  for (let round = 0; round < 2; round += 1)
-    for (const one of [third, first, second]) await one.renew();
-  await third.renew();
+  for (const one of [third, first, second]) await one.renew();
   t.same(shares([first, second, third]), [5, 5, 5]);
   t.same(held([first, second, third]), all);
 
@@ -44,17 +42,15 @@ void t.test("the probes of a region", async (t) => {
     5,
     "who was cut off itself takes nothing over yet",
   );
-  await first.renew();
-  await third.renew();
+  for (const one of [first, third, first]) await one.renew();
   t.same(shares([first, third]), [7, 8], "a dead one's share is taken over");
   t.same(held([first, third]), all);
 
-  await second.renew(false);
-  for (const one of [first, third, second]) await one.renew();
+  for (const one of [second, first, third]) await one.renew(false);
   t.same(shares([first, second, third]), [5, 5, 5], "who is back gets a share");
 
   await first.leave();
-  for (const one of [second, third]) await one.renew(false);
+  for (const one of [second, third, second]) await one.renew(false);
   t.same(held([second, third]), all, "who says goodbye leaves all at once");
 
   await pool.query(
@@ -66,6 +62,31 @@ void t.test("the probes of a region", async (t) => {
     all.filter((id) => id !== "kraken" && id !== "okx"),
     "what is watched no more is nobody's",
   );
+});
+
+void t.test("probes whose registries differ", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const all = registry.venues.map(({ id }) => id).sort();
+  const older = member(pool, { known: all.slice(0, 3) });
+  const newer = member(pool);
+  await older.renew();
+  t.same(older.venues.sort(), all.slice(0, 3), "it takes what it can measure");
+  for (const one of [newer, older, newer, older]) await one.renew();
+  t.same(held([older, newer]), all, "and all else is the other's");
+  await newer.leave();
+  await older.renew();
+  t.same(older.venues.sort(), all.slice(0, 3), "who is left has no more");
+});
+
+void t.test("who said goodbye is still named in evidence", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const one = member(pool);
+  await one.renew();
+  await one.leave();
+  const [row] = await pool.query<{ builds: string[] }>(sql`
+    select array_agg(distinct p.version) as builds from watch w join probe p using (region_id, process)
+  `);
+  t.same(row!.builds, ["1.2.3"]);
 });
 
 void t.test("what a probe says of itself is kept", async (t) => {
@@ -99,7 +120,13 @@ void t.test("what a probe says of itself is kept", async (t) => {
       pool,
       {
         ...{ region: "atlantis", process: one.process, version: "1" },
-        ...{ startedAt: since, unmeasured: {}, troubles: [], clock: null },
+        ...{
+          startedAt: since,
+          unmeasured: {},
+          troubles: [],
+          clock: null,
+          known: [],
+        },
       },
       true,
     ),
@@ -131,6 +158,14 @@ void t.test(
           living.add(one);
           // side by side, as they come on a server
           await Promise.all([...living].map((each) => each.renew()));
+          // whoever lost a venue to another is told when it renews
+          for (let round = 0; round < 2; round += 1)
+            for (const each of living) await each.renew();
+          const told = held([...living]);
+          if (new Set(told).size < told.length)
+            t.fail(
+              `run ${run}, step ${step}: a venue is two's: ${told.join()}`,
+            );
         }
       }
       living.add(members[0]!);

@@ -17,7 +17,7 @@ import { resolverFound, venuesReached } from "./doctor/venues.js";
 import { print } from "./print.js";
 
 export const help = `Looks at what an operator would: settings and registry, open files, data directory and spool, ports, the database with its
-schema and rights and the probes that report to it, the resolver, and every venue: each endpoint is measured once, and each
+schema and rights, the probes that report to it and the engine, the resolver, and every venue: each endpoint is measured once, and each
 socket opened, by the code of the probe; this machine's clock is compared with the answers' dates. It says what it found
 and what to do, within half a minute, and writes nothing. With the settings of the program that it is asked for, on its
 machine. Ends with 2 when something failed; warnings are none.`;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startKeeper } from "../../probe/keeper.js";
+import { startKeeper, type Keeper } from "../../probe/keeper.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
 import { openSpool } from "../../probe/spool.js";
@@ -44,10 +44,12 @@ export async function run(): Promise<void> {
     life.onClose("database connections", pool.close);
     await warnUnlessReachable(pool, url, log);
     const startedAt = new Date();
+    const known = registry.venues.map(({ id }) => id);
+    let keeper: Keeper | null = null;
     const metrics = makeOwnMetrics("probe", { region });
     const meter = makeProbeMetrics(metrics, startedAt, () => ({
       ...probe.status(),
-      renewedAt: keeper.renewedAt(),
+      renewedAt: keeper?.renewedAt() ?? null,
     }));
     const spool = await openSpool({
       directory: join(settings.dataDir, "spool", region),
@@ -66,22 +68,6 @@ export async function run(): Promise<void> {
       log,
     });
     life.onClose("measuring", probe.close);
-    const keeper = startKeeper({
-      keep(mayTakeOver) {
-        const { unmeasured, troubles, clock } = probe.status();
-        const report = { region, process: spool.process, version, startedAt };
-        return keepWatch(
-          pool,
-          { ...report, unmeasured, troubles, clock },
-          mayTakeOver,
-        );
-      },
-      leave: () => leaveWatch(pool, region, spool.process),
-      watch: probe.watch,
-      allVenues: registry.venues.map(({ id }) => id),
-      log,
-    });
-    life.onClose("share of the venues", keeper.close);
     const health = await startHealth({
       service: "probe",
       port: settings.healthPort.probe,
@@ -90,6 +76,23 @@ export async function run(): Promise<void> {
       log,
     });
     life.onClose("health", health.close);
+    // Last: whoever cannot start takes no venue from those that can.
+    keeper = startKeeper({
+      keep(mayTakeOver) {
+        const { unmeasured, troubles, clock } = probe.status();
+        const report = { region, process: spool.process, version, startedAt };
+        return keepWatch(
+          pool,
+          { ...report, unmeasured, troubles, clock, known },
+          mayTakeOver,
+        );
+      },
+      leave: () => leaveWatch(pool, region, spool.process),
+      watch: probe.watch,
+      allVenues: known,
+      log,
+    });
+    life.onClose("share of the venues", keeper.close);
     return health.url;
   });
 }

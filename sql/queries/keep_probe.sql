@@ -2,9 +2,9 @@
 --
 -- $1 region; $2 process; $3 version; $4 when it started; $5 for how long it is to be believed, milliseconds; $6 its unmeasured slots so
 -- far by reason, a JSON object; $7 its own troubles, a JSON array; $8 and $9 how far its clock is off, and how far off that may be,
--- milliseconds, or null.
--- One row {venues, share}: the venues that it holds, in the registry's order, and how many it should. If these are not as many, share_watch.sql
--- is to be asked. No row where there is no such region.
+-- milliseconds, or null; $10 ids of the venues that its registry has.
+-- One row {venues, settled}: what it holds, in the registry's order, and whether nothing is to be shared out: if not, share_watch.sql is to be
+-- asked. No row where there is no such region.
 with here as materialized (
   select g.region_id from region g where g.region = $1
 ),
@@ -29,12 +29,18 @@ kept as (
     clock_error_ms = excluded.clock_error_ms,
     clock_error_within_ms = excluded.clock_error_within_ms
 ),
-held as (
-  select v.venue, v.position
+watched as (
+  select
+    v.venue,
+    v.position,
+    coalesce(w.process = $2::uuid, false) as mine,
+    w.process is null or (w.process <> $2::uuid and not coalesce(p.alive_until > clock_timestamp(), false)) as free,
+    v.venue = any ($10::text[]) as known
   from here h
-  join watch w using (region_id)
-  join venue v using (venue_id)
-  where w.process = $2::uuid and v.published
+  cross join venue v
+  left join watch w on w.region_id = h.region_id and w.venue_id = v.venue_id
+  left join probe p on p.region_id = h.region_id and p.process = w.process
+  where v.published
 ),
 living as (
   select a.process, row_number() over (order by a.process) as place, count(*) over () as probes
@@ -46,14 +52,13 @@ living as (
     union
     select $2::uuid
   ) a
-),
-watched as (
-  select count(*) as venues from venue v where v.published
 )
 select
-  coalesce((select array_agg(d.venue order by d.position, d.venue) from held d), '{}') as venues,
-  -- as even as whole venues allow
-  (w.venues / l.probes + (l.place <= w.venues % l.probes)::int)::int as share
+  coalesce(
+    (select array_agg(w.venue order by w.position, w.venue) from watched w where w.mine and w.known), '{}'
+  ) as venues,
+  not exists (select from watched w where w.free and w.known)
+    and (select count(*) from watched w where w.mine)
+      >= (select count(*) from watched) / l.probes + (l.place <= (select count(*) from watched) % l.probes)::int as settled
 from here
-cross join watched w
 join living l on l.process = $2::uuid

@@ -1,51 +1,81 @@
--- Bring what a probe holds to its share: what is too much is let go, and what nobody alive holds is taken. One row {venues}.
+-- Bring what a probe holds to its share. One row {venues}: what it holds then.
 --
--- $1 region; $2 process; $3 its share, as keep_probe.sql said; $4 whether it may take what a dead one held: who was cut off from this database itself may not yet, for the others
--- were too, and are about to say that they live. To be run in the transaction of hold_watch.sql, after it.
+-- $1 region; $2 process; $3 ids of the venues that its registry has: it can measure no others; $4 whether it may take what a dead one held: who
+-- was cut off from this database itself may not yet, for the others were too, and are about to say that they live.
+-- To be run in the transaction of hold_watch.sql, after it.
+--
+-- What nobody alive holds is taken whole, so that nothing is left over where probes know different venues. What is missing from its share then, it
+-- takes from those that hold more than theirs, who go on until they are told at their next renewal: for that long both measure, and no slot is lost.
 with here as materialized (
   select g.region_id from region g where g.region = $1
+),
+living as materialized (
+  select p.process, row_number() over (order by p.process) as place, count(*) over () as probes
+  from here h
+  join probe p using (region_id)
+  where p.alive_until > clock_timestamp() or p.process = $2::uuid
 ),
 venues as materialized (
   select
     v.venue_id,
     v.venue,
     v.position,
-    v.published,
-    w.process = $2::uuid as mine,
-    w.process is null as free,
-    w.process is not null and p.process is null as orphaned
+    w.process as holder,
+    l.process is not null as held,
+    -- nobody's, or of one that said goodbye, or of a dead one
+    l.process is null and (w.process is null or p.alive_until = '-infinity' or $4) as free,
+    v.venue = any ($3::text[]) as known
   from here h
   cross join venue v
   left join watch w on w.region_id = h.region_id and w.venue_id = v.venue_id
-  left join probe p on p.region_id = h.region_id and p.process = w.process and (p.alive_until > clock_timestamp() or p.process = $2::uuid)
+  left join probe p on p.region_id = h.region_id and p.process = w.process
+  left join living l on l.process = w.process
+  where v.published
 ),
-kept as (
-  select v.venue_id, row_number() over (order by v.position, v.venue_id) <= $3::int as keeps
+holding as materialized (
+  select
+    l.process,
+    -- as even as whole venues allow
+    (select count(*) from venues) / l.probes + (l.place <= (select count(*) from venues) % l.probes)::int as share,
+    count(v.venue_id) as venues
+  from living l
+  left join venues v on v.holder = l.process
+  group by l.process, l.place, l.probes
+),
+taken_over as (
+  select v.venue_id
   from venues v
-  where v.mine and v.published
+  where v.free and v.known
 ),
-let_go as (
-  delete from watch w
-  using here h, venues v
-  where w.region_id = h.region_id
-    and w.venue_id = v.venue_id
-    and (not v.published or v.venue_id in (select k.venue_id from kept k where not k.keeps))
+-- of each that holds more than its share, what it came to last by the registry's order
+surplus as (
+  select
+    v.venue_id,
+    v.position,
+    row_number() over (partition by v.holder order by v.position desc, v.venue_id desc) > d.venues - d.share as kept,
+    v.known
+  from venues v
+  join holding d on d.process = v.holder
+  where d.process <> $2::uuid and d.venues > d.share
+),
+taken_from_others as (
+  select s.venue_id
+  from surplus s
+  where s.known and not s.kept
+  order by s.position, s.venue_id
+  limit greatest(
+    0,
+    (select d.share - d.venues from holding d where d.process = $2::uuid) - (select count(*) from taken_over)
+  )
 ),
 taken as (
   insert into watch as w (region_id, venue_id, process)
   select h.region_id, t.venue_id, $2::uuid
   from here h
-  cross join lateral (
-    select v.venue_id
-    from venues v
-    where v.published and (v.free or (v.orphaned and $4))
-    order by v.position, v.venue_id
-    limit greatest(0, $3::int - (select count(*) from kept))
-  ) t
+  cross join (select venue_id from taken_over union all select venue_id from taken_from_others) t
   on conflict (region_id, venue_id) do update set process = excluded.process
   returning w.venue_id
 )
 select coalesce(array_agg(v.venue order by v.position, v.venue), '{}') as venues
 from venues v
-where v.venue_id in (select k.venue_id from kept k where k.keeps)
-  or v.venue_id in (select t.venue_id from taken t)
+where v.known and (v.holder = $2::uuid or v.venue_id in (select t.venue_id from taken t))

@@ -38,7 +38,7 @@ components as materialized (
 ),
 -- raw REST samples of the selected region in the window: what the chart and the endpoints are exact over
 raw as materialized (
-  select s.component_id, s.ts, s.good, s.latency_us, s.head, s.certificate_expires_at
+  select s.component_id, s.ts, s.good, s.latency_us, s.certificate_expires_at
   from sample s, snapshot w
   -- as an array, so that the index is entered by the series; joined, all series of the day would be read
   where s.component_id = any (array(select component_id from components where kind = 'rest'))
@@ -114,24 +114,25 @@ certificates as (
   order by r.component_id, r.ts desc
 ),
 -- How often an endpoint's head went backwards: it named one below what it had named last, as where two nodes behind one
--- address take turns. As analytics.heads_backwards.
+-- address take turns. As analytics.heads_backwards. Of a day, whatever the range: neighbours of a week cost as much as all
+-- the rest of this page. Each endpoint is read by itself, so that the index has its heads in order.
 named as (
-  select r.component_id, (count(*) filter (where r.head < r.before))::int as backwards
-  from (
-    select r.component_id, r.head, lag(r.head) over (partition by r.component_id order by r.ts) as before
-    from raw r
-    where r.head is not null
-  ) r
-  group by r.component_id
-),
-own_heads as materialized (
-  select distinct on (r.component_id) r.component_id, r.head, r.ts
-  from raw r
-  join components c using (component_id)
+  select c.component_id, b.backwards
+  from components c
   cross join snapshot w
-  where r.head is not null
-    and r.ts > w.generated_at - greatest(interval '1 minute', 3 * c.cadence_ms * interval '1 ms')
-  order by r.component_id, r.ts desc
+  cross join lateral (
+    select count(*)::int as heads, (count(*) filter (where h.head < h.before))::int as backwards
+    from (
+      select s.head, lag(s.head) over (order by s.ts) as before
+      from sample s
+      where s.component_id = c.component_id
+        and s.region_id = (select region_id from selected)
+        and s.head is not null
+        and s.ts > w.generated_at - interval '1 day' and s.ts <= w.generated_at
+        and s.ts > $4::timestamptz
+    ) h
+  ) b
+  where c.kind = 'rest' and b.heads > 0 and exists (select from chosen where chain is not null)
 ),
 -- what our own fleet read of this chain from this region, at whichever venue
 readings as materialized (
@@ -141,21 +142,39 @@ readings as materialized (
     s.head,
     -- venues that ask the same host are no second opinion
     substring(c.target from '://([^/?#]+)') as provider,
+    -- Probes of one region have clocks of their own, so instants are those of the venues' clocks; of the probe's, where how
+    -- wrong it was is not known.
+    s.clock_error_ms is not null as clock_known,
+    -- at the earliest
+    s.ts - coalesce(s.clock_error_ms + s.clock_error_within_ms, 0) * interval '1 ms' as asked_at,
     -- At the latest: what is not noted as late was up to 50 ms so, and latency begins with the first byte sent.
     s.ts
+      - coalesce(s.clock_error_ms - s.clock_error_within_ms, 0) * interval '1 ms'
       + coalesce(s.late_ms, 50) * interval '1 ms'
       + (coalesce(s.dns_us, 0) + coalesce(s.connect_us, 0) + coalesce(s.tls_us, 0) + s.latency_us) * interval '1 us'
       as answered_at
   from sample s
   join component c using (component_id)
+  cross join snapshot w
   where s.component_id = any (array(
       select c.component_id from component c join venue v using (venue_id) where v.chain = (select chain from chosen) and c.kind = 'rest'
     ))
     and s.region_id = (select region_id from selected)
     and s.head is not null
-    and s.ts > (select min(h.ts) from own_heads h) - interval '1 minute'
-    and s.ts <= (select max(h.ts) from own_heads h)
+    -- as far back as the oldest of own_heads may lie, and a minute
+    and s.ts > w.generated_at - interval '1 minute' - (
+      select greatest(interval '1 minute', max(3 * o.cadence_ms) * interval '1 ms') from components o where o.kind = 'rest'
+    )
+    and s.ts <= w.generated_at
     and s.ts > now() - interval '1 hour'
+),
+own_heads as (
+  select distinct on (r.component_id) r.*
+  from readings r
+  join components c using (component_id)
+  cross join snapshot w
+  where r.ts > w.generated_at - greatest(interval '1 minute', 3 * c.cadence_ms * interval '1 ms')
+  order by r.component_id, r.ts desc
 ),
 -- The freshest head that an endpoint could have known when it was asked, for we had it then: not the true head of the chain.
 -- A head that is more than 100,000 blocks off whatever the other providers said in that minute is of another chain or made up.
@@ -165,8 +184,9 @@ freshest as (
     (
       select max(r.head)
       from readings r
-      where r.ts > h.ts - interval '1 minute' and r.ts <= h.ts
-        and (r.answered_at <= h.ts or r.component_id = h.component_id)
+      where r.ts > h.ts - interval '1 minute'
+        -- where one clock is known and the other is not, nobody knows which instant was first
+        and (r.answered_at <= h.asked_at and r.clock_known = h.clock_known or r.component_id = h.component_id)
         and (
           select count(*) = 0 or bool_or(abs(o.head - r.head) <= 100000)
           from readings o

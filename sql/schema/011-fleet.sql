@@ -8,6 +8,10 @@ alter table sample add column fresh boolean;
 alter table sample add column certificate_expires_at timestamptz;
 -- streams whose frames are numbered: how often within the slot a number was not the one that follows
 alter table sample add column sequence_gaps integer check (sequence_gaps >= 0);
+-- Where head is not null: the probe's clock less that of the venues, as it was known then, and how far off this may be; null
+-- while too few of them agreed. Heads are compared between probes.
+alter table sample add column clock_error_ms integer;
+alter table sample add column clock_error_within_ms integer check (clock_error_within_ms >= 0);
 
 -- A region may have several probes, each a row: it says which of them are alive, and what trouble of its own each has.
 alter table probe drop constraint probe_pkey;

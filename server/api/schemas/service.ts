@@ -83,7 +83,7 @@ export const regionsResponse = named(
                 integer(
                   "Its clock less that of most venues, by the Date headers of their answers; null while fewer than three agree. Ages of events are corrected by it.",
                   -12,
-                  -31_536_000_000,
+                  null,
                 ),
               ),
               clockErrorWithinMs: orNull(

@@ -143,12 +143,18 @@ export function day(
   return { type: "string", format: "date", description, examples: [example] };
 }
 
+/** @param minimum null: of either sign, and without a bound */
 export function integer(
   description: string,
   example: number,
-  minimum = 0,
+  minimum: number | null = 0,
 ): Schema<number> {
-  return { type: "integer", minimum, description, examples: [example] };
+  return {
+    type: "integer",
+    ...(minimum !== null && { minimum }),
+    description,
+    examples: [example],
+  };
 }
 
 export function number(description: string, example: number): Schema<number> {

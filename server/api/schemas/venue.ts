@@ -111,7 +111,7 @@ const endpoint = object("One REST endpoint, seen from the selected region.", {
           ),
           at: orNull(instant("Slot in which this head was named.")),
           backwards: integer(
-            "How often in the range this endpoint named a head below the one that it had named last.",
+            "How often in the last 24 hours, whatever the range, this endpoint named a head below the one that it had named last.",
             0,
           ),
         },

@@ -6,7 +6,7 @@ import { schemaState } from "../../migrate.js";
 import { version } from "../../package.js";
 import type { Registry } from "../../registry.js";
 import { databaseUrlOf, type Settings } from "../../settings.js";
-import { type Finding, failure, ok, warning } from "./finding.js";
+import { type Finding, failure, made, ok, warning } from "./finding.js";
 
 /** A clock that is off by the first is in the way of comparing logs, by the second samples are refused. */
 const tellableClockMs = 500;
@@ -23,16 +23,7 @@ export async function databaseFound(
     ...{ applicationName: "doctor", log, max: 1, statementTimeoutMs: 5_000 },
   });
   try {
-    const server = await serverFound(pool);
-    const schema = await schemaFound(pool);
-    if (schema.grade === "failure") return [...server, schema];
-    return [
-      ...server,
-      schema,
-      await rightsFound(pool, settings),
-      ...(registry ? [await venuesFound(pool, registry)] : []),
-      await probesFound(pool),
-    ];
+    return await findingsOn(pool, settings.region, registry);
   } catch (error) {
     const { message } = databaseFault(error, url) ?? (error as Error);
     return [
@@ -47,6 +38,41 @@ export async function databaseFound(
   } finally {
     await pool.close();
   }
+}
+
+/** @throws what hinders from asking at all */
+export async function findingsOn(
+  pool: Pool,
+  region: string | null,
+  registry: Registry | null,
+): Promise<Finding[]> {
+  const server = await serverFound(pool);
+  const rights = await checked("rights", () => rightsFound(pool, region));
+  const schema = await checked("schema", () => schemaFound(pool));
+  // what follows asks for what the schema of this build has
+  if (schema.grade === "failure") return [...server, schema, rights];
+  return [
+    ...server,
+    schema,
+    rights,
+    ...(registry
+      ? [await checked("venues", () => venuesFound(pool, registry))]
+      : []),
+    await checked("probes", () => probesFound(pool, region)),
+    await checked("engine", () => engineFound(pool)),
+  ];
+}
+
+function checked(
+  check: string,
+  look: () => Promise<Finding>,
+): Promise<Finding> {
+  return made(
+    check,
+    look,
+    (code) => /^[0-9][0-9A-Z]{4}$/.test(code),
+    "look after what the database refuses; the rights of its users are in sql/roles.sql",
+  );
 }
 
 async function serverFound(pool: Pool): Promise<Finding[]> {
@@ -103,29 +129,42 @@ async function schemaFound(pool: Pool): Promise<Finding> {
     : ok("schema", "that of this build");
 }
 
-/** By what each program cannot do without. */
-async function rightsFound(pool: Pool, { region }: Settings): Promise<Finding> {
-  const [may] = await pool.query<{
+/** By what each program cannot do without. What is not there yet, the migration allows. */
+async function rightsFound(
+  pool: Pool,
+  region: string | null,
+): Promise<Finding> {
+  const rows = await pool.query<{
     user: string;
-    probe: boolean;
-    core: boolean;
-    web: boolean;
+    program: string;
+    allowed: boolean;
   }>(sql`
     select
       current_user as user,
-      has_table_privilege('sample', 'insert') and has_table_privilege('watch', 'insert') as probe,
-      has_table_privilege('engine_clock', 'update') and has_table_privilege('incident', 'insert') as core,
-      has_table_privilege('sample', 'select') and has_table_privilege('incident', 'select') as web
+      n.program,
+      bool_and(coalesce(has_table_privilege(to_regclass('venuewatch.' || n.relation), n.privilege), true)) as allowed
+    from (
+      values
+        ('probe', 'migration', 'select'),
+        ('probe', 'sample', 'insert'),
+        ('probe', 'probe', 'select'), ('probe', 'probe', 'insert'), ('probe', 'probe', 'update'),
+        ('probe', 'watch', 'select'), ('probe', 'watch', 'insert'), ('probe', 'watch', 'update'),
+        ('core', 'engine_clock', 'update'),
+        ('core', 'incident', 'insert'),
+        ('web', 'sample', 'select'),
+        ('web', 'incident', 'select')
+    ) as n (program, relation, privilege)
+    group by n.program
+    order by n.program
   `);
-  const { user, ...programs } = may!;
-  const able = Object.entries(programs)
-    .filter(([, allowed]) => allowed)
-    .map(([program]) => program);
-  const found = `${user} may do what ${able.join(", ") || "none of our programs"} must`;
+  const able = rows
+    .filter(({ allowed }) => allowed)
+    .map(({ program }) => program);
+  const found = `${rows[0]!.user} may do what ${able.join(", ") || "none of our programs"} must`;
   const advice =
     "make it a member of the role of its program, vw_probe, vw_core or vw_web (sql/roles.sql)";
   if (able.length === 0) return failure("rights", found, advice);
-  return region !== null && !programs.probe
+  return region !== null && !able.includes("probe")
     ? failure(
         "rights",
         `${found}, and REGION is set, so a probe is to run`,
@@ -156,29 +195,49 @@ async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
   );
 }
 
-async function probesFound(pool: Pool): Promise<Finding> {
-  const alive = await pool.query<{
-    region: string;
-    version: string;
-    troubles: { kind: string; detail: string }[];
-  }>(sql`
-    select g.region, p.version, p.troubles
+interface Reporting {
+  region: string;
+  /** When one of the region's probes was heard last. */
+  seenAt: Date;
+  /** Of those that live. */
+  probes: { version: string; troubles: { kind: string; detail: string }[] }[];
+}
+
+/** @param region null: whichever ever had a probe */
+async function probesFound(
+  pool: Pool,
+  region: string | null,
+): Promise<Finding> {
+  const regions = await pool.query<Reporting>(sql`
+    select
+      g.region,
+      max(p.seen_at) as "seenAt",
+      coalesce(
+        jsonb_agg(jsonb_build_object('version', p.version, 'troubles', p.troubles) order by p.version, p.process)
+          filter (where p.alive_until > now()),
+        '[]'
+      ) as probes
     from probe p
     join region g using (region_id)
-    where p.alive_until > now()
-    order by g.position, p.version
+    where g.published
+    group by g.region_id
+    order by g.position
   `);
+  const silent = regions.filter(({ probes }) => probes.length === 0);
+  const alive = regions.flatMap(({ probes }) => probes);
   const found =
-    alive.length === 0
-      ? "none reports now"
-      : alive
-          .map((one) =>
-            [
-              `${one.region} ${one.version}`,
-              ...one.troubles.map(({ kind, detail }) => `${kind}: ${detail}`),
-            ].join(", "),
-          )
-          .join("; ");
+    [
+      ...regions.map(reportOf),
+      ...(region !== null && !regions.some((one) => one.region === region)
+        ? [`${region}: none has ever reported`]
+        : []),
+    ].join("; ") || "none has ever reported";
+  if (silent.length > 0)
+    return warning(
+      "probes",
+      found,
+      "see on their machines whether they run, and what their logs say",
+    );
   if (alive.some((one) => one.version !== version))
     return warning(
       "probes",
@@ -188,4 +247,42 @@ async function probesFound(pool: Pool): Promise<Finding> {
   return alive.some(({ troubles }) => troubles.length > 0)
     ? warning("probes", found, "look after what they name")
     : ok("probes", found);
+}
+
+function reportOf({ region, seenAt, probes }: Reporting): string {
+  if (probes.length === 0)
+    return `${region}: none reports since ${seenAt.toISOString()}`;
+  return probes
+    .map(({ version, troubles }) =>
+      [
+        `${region} ${version}`,
+        ...troubles.map(({ kind, detail }) => `${kind}: ${detail}`),
+      ].join(", "),
+    )
+    .join("; ");
+}
+
+async function engineFound(pool: Pool): Promise<Finding> {
+  const [may] = await pool.query<{ look: boolean }>(
+    sql`select has_schema_privilege('api', 'usage') as look`,
+  );
+  if (!may!.look) return ok("engine", "not for this user to see");
+  const [clock] = await pool.file<{ ticked_at: Date | null; fresh: boolean }>(
+    "readiness",
+  );
+  const { ticked_at: tickedAt, fresh } = clock!;
+  if (tickedAt === null)
+    return warning(
+      "engine",
+      "it has never decided anything, and every state reads unknown",
+      "start venuewatch core, or venuewatch up",
+    );
+  const found = `it has decided up to ${tickedAt.toISOString()}`;
+  return fresh
+    ? ok("engine", found)
+    : failure(
+        "engine",
+        `${found}, and every state reads unknown`,
+        "see on the machines of core whether one runs, what its log says, and whether the database's clock is right",
+      );
 }

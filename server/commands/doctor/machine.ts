@@ -1,13 +1,14 @@
 /** What this machine offers: room for open files, the data directory, ports. */
 import { access, constants, readdir, stat, statfs } from "node:fs/promises";
-import { readFileSync } from "node:fs";
+import { createReadStream, type Dirent, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
+import { newline } from "../../../probe/spool-record.js";
 import { version } from "../../package.js";
 import type { Registry } from "../../registry.js";
 import type { Settings } from "../../settings.js";
-import { type Finding, failure, ok, warning } from "./finding.js";
+import { type Finding, failure, made, ok, warning } from "./finding.js";
 
 const mebibyte = 2 ** 20;
 
@@ -64,7 +65,9 @@ function openFileLimit(): number | null {
 const leastFreeBytes = 512 * mebibyte;
 const comfortableBytes = 5 * 1024 * mebibyte;
 
-export async function dataDirFound({ dataDir }: Settings): Promise<Finding[]> {
+export async function dataDirFound({
+  dataDir,
+}: Pick<Settings, "dataDir">): Promise<Finding[]> {
   const here = await nearestExisting(dataDir);
   try {
     await access(here, constants.W_OK | constants.X_OK);
@@ -80,10 +83,23 @@ export async function dataDirFound({ dataDir }: Settings): Promise<Finding[]> {
       ),
     ];
   }
+  const advice = "let this user read it, and look after the disk";
   return [
-    await roomFound(dataDir, here),
-    ...(here === dataDir ? [await spoolFound(dataDir)] : []),
+    await made(
+      "data directory",
+      () => roomFound(dataDir, here),
+      isErrno,
+      advice,
+    ),
+    ...(here === dataDir
+      ? [await made("spool", () => spoolFound(dataDir), isErrno, advice)]
+      : []),
   ];
+}
+
+/** Not Node's own codes, ERR_ and so on, which are of calls that were wrong. */
+function isErrno(code: string): boolean {
+  return /^E[A-Z0-9]+$/.test(code);
 }
 
 async function roomFound(dataDir: string, here: string): Promise<Finding> {
@@ -141,26 +157,52 @@ async function spoolFound(dataDir: string): Promise<Finding> {
   const entries = await readdir(root, {
     recursive: true,
     withFileTypes: true,
-  }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  }).catch(orMissing([]));
+  let samples = 0;
   let bytes = 0;
-  for (const entry of entries)
-    if (entry.isFile() && entry.name !== "process")
-      // delivered meanwhile
-      bytes += await stat(join(entry.parentPath, entry.name)).then(
-        ({ size }) => size,
-        () => 0,
-      );
-  const found = `${inMebibytes(bytes)} of samples wait for the database`;
+  for (const { name, parentPath } of entries.filter(isSegment)) {
+    const file = await readLines(join(parentPath, name));
+    samples += file.lines;
+    bytes += file.bytes;
+  }
+  // of a file that is being delivered nobody else knows how far it is
+  const found = `at most ${samples} samples wait for the database, in ${inMebibytes(bytes)}`;
   return bytes < muchSpooled
     ? ok("spool", found)
     : warning(
         "spool",
         found,
-        "look after the database: they are delivered as soon as it takes them",
+        "look after the database: they are delivered as soon as it takes them, those of the last seven days",
       );
+}
+
+function isSegment(entry: Dirent): boolean {
+  return entry.isFile() && entry.name.endsWith(".samples");
+}
+
+/** A line is a sample (probe/spool-record.ts). */
+async function readLines(
+  path: string,
+): Promise<{ lines: number; bytes: number }> {
+  const read = { lines: 0, bytes: 0 };
+  try {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      read.bytes += chunk.length;
+      for (let at = -1; (at = chunk.indexOf(newline, at + 1)) >= 0;)
+        read.lines += 1;
+    }
+    return read;
+  } catch (error) {
+    // delivered meanwhile
+    return orMissing({ lines: 0, bytes: 0 })(error as NodeJS.ErrnoException);
+  }
+}
+
+function orMissing<Value>(value: Value) {
+  return (error: NodeJS.ErrnoException): Value => {
+    if (error.code === "ENOENT") return value;
+    throw error;
+  };
 }
 
 function inMebibytes(bytes: number): string {
