@@ -43,9 +43,12 @@ export interface Backlog {
   /**
    * At most `size` of the oldest; null where none waits.
    *
-   * @param growing the segment that is being written, which stays also when all of it was delivered
+   * @param growing which segment is being written, at any time: it stays also when all of it was delivered
    */
-  next: (size: number, growing?: Segment) => Promise<Batch | null>;
+  next: (
+    size: number,
+    growing?: () => Segment | undefined,
+  ) => Promise<Batch | null>;
   /** Deletes the oldest segment that is not deleted yet, but for what of it is just being delivered. */
   drop: () => Promise<{ segment: Segment; samples: number } | null>;
   /** The files stay. */
@@ -99,7 +102,10 @@ export async function openBacklog(
     }
   }
 
-  async function next(size: number, growing?: Segment): Promise<Batch | null> {
+  async function next(
+    size: number,
+    growing: () => Segment | undefined = () => undefined,
+  ): Promise<Batch | null> {
     flying = null;
     for (let segment = segments[0]; segment; segment = segments[0]) {
       await readMore(segment, size);
@@ -109,7 +115,10 @@ export async function openBacklog(
         continue;
       }
       if (segment.read.length > 0) return batchOf(segment, size);
-      if (segment === growing) return null;
+      // it may have been begun since the last look
+      if (segment === growing()) return null;
+      // written to, and ended, since it was read
+      if (segment.readTo < segment.bytes) continue;
       forget(segment);
       await removeFile(segment);
     }

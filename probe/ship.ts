@@ -20,6 +20,8 @@ export interface ShipOptions {
   record: RecordSamples;
   log: Log;
   flushEveryMs?: number;
+  /** After the first failure; it doubles with each that follows. */
+  firstRetryMs?: number;
   /** How often that is tried again which the database did not know. */
   tryUnknownEveryMs?: number;
 }
@@ -42,7 +44,6 @@ export interface Ship {
 /** A statement costs as much as some hundred rows: of a plain insert's rate five hundred at once reach 0.7, so many 0.8. */
 const batchSize = 1000;
 
-const firstRetryMs = 500;
 const longestRetryMs = 15_000;
 
 const closeWithinMs = 250;
@@ -53,6 +54,7 @@ export function startShip({
   record,
   log,
   flushEveryMs = 1000,
+  firstRetryMs = 500,
   tryUnknownEveryMs = 60_000,
 }: ShipOptions): Ship {
   const counts = { shipped: 0, duplicates: 0, refused: 0 };
@@ -102,7 +104,7 @@ export function startShip({
           error,
           waiting: waiting(),
         });
-        await pause(retryMs(failures++), stopped.signal);
+        await pause(retryMs(firstRetryMs, failures++), stopped.signal);
       }
     }
   }
@@ -208,7 +210,7 @@ function isDataError(error: unknown): boolean {
 }
 
 /** Grows to a quarter of a minute; up to half of it is chance, so that probes do not come back all at once. */
-function retryMs(failures: number): number {
+function retryMs(firstRetryMs: number, failures: number): number {
   const fullMs = Math.min(firstRetryMs * 2 ** failures, longestRetryMs);
   return fullMs * (1 - Math.random() / 2);
 }

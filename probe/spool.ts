@@ -185,8 +185,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     const { directory, backlog } = place ?? (await settleIn());
     while (backlog.bytes() + bytes.length > maxBytes && (await dropOldest()));
     if (current && isOver(current.segment)) await seal();
-    current ??= await begin(directory);
-    const { segment, file } = current;
+    const { segment, file } = current ?? (await begin(directory));
     try {
       for (let done = 0; done < bytes.length;) {
         const { bytesWritten } = await file.write(
@@ -218,7 +217,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     const segment = emptySegment(directory, nextNumber++);
     const file = await open(segment.path, "wx");
     place!.backlog.segments.push(segment);
-    return { segment, file };
+    return (current = { segment, file });
   }
 
   async function seal(): Promise<void> {
@@ -319,7 +318,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   async function ownBatch(size: number): Promise<Batch | null> {
     flying = 0;
-    const batch = await place?.backlog.next(size, current?.segment);
+    const batch = await place?.backlog.next(size, () => current?.segment);
     if (batch)
       return {
         ...batch,

@@ -106,6 +106,7 @@ void t.test(
         record: (samples) => recordSamples(pool, "mars", samples),
         log,
         flushEveryMs: 10,
+        firstRetryMs: 20,
         tryUnknownEveryMs: 50,
       });
     const now = Date.now();

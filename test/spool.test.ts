@@ -163,6 +163,32 @@ void t.test(
 );
 
 void t.test(
+  "a file that is begun while the last of the old ones is deleted is not taken for one of them",
+  async (t) => {
+    const directory = await spoolDirectory(t);
+    const rounds = 40;
+    let delivered = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const old = await someSpool(t, { directory });
+      old.add(numbered(2 * round));
+      await old.close();
+      const spool = await someSpool(t, { directory });
+      (await spool.next(1))!.done();
+      spool.add(numbered(2 * round + 1));
+      const next = spool.next(1);
+      // before the file is begun, while it is, and after
+      for (let i = 0; i < round % 8; i += 1) await new Promise(setImmediate);
+      t.ok(await spool.flush());
+      const batch = (await next) ?? (await spool.next(1));
+      delivered += batch?.samples.length ?? 0;
+      batch?.done();
+      await spool.close();
+    }
+    t.equal(delivered, rounds);
+  },
+);
+
+void t.test(
   "what dead probes left is delivered, whatever else is beside it",
   async (t) => {
     const directory = await spoolDirectory(t);
