@@ -1,4 +1,5 @@
 /** How quickly samples get in, against the quickest plain batched insert of the same columns into the same table. */
+import { batchSize } from "../probe/ship.js";
 import { type Pool, sql } from "../server/db.js";
 import { recordSamples } from "../server/record-samples.js";
 import { componentsOf } from "../server/registry.js";
@@ -6,8 +7,8 @@ import type { Sample } from "../server/sample.js";
 import { spreadOf, type Figure } from "./figure.js";
 import { goodSample, openStage, type Stage } from "./stage.js";
 
-/** A probe's usual batch of a second, and a full one. */
-const ourSizes = [15, 500, 1000, 2000];
+/** A probe's usual batch of a second, half of a full one, and a full one. */
+const ourSizes = [15, 500, batchSize];
 /** Whichever of these is the quickest a row is the floor: a plain insert may choose its batch. */
 const plainSizes = [15, 500, 1000, 2000];
 const rounds = 40;

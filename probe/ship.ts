@@ -42,7 +42,7 @@ export interface Ship {
 }
 
 /** A statement costs as much as some hundred rows: of a plain insert's rate five hundred at once reach 0.7, so many 0.8. */
-const batchSize = 1000;
+export const batchSize = 1000;
 
 const longestRetryMs = 15_000;
 
