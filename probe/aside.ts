@@ -2,6 +2,7 @@
  * Samples of what the database does not know: a venue or component of a newer registry than it was migrated with. They hold up
  * nobody and are not given up, but wait in a spool of their own, and are tried again every minute.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
 import type { Batch } from "./backlog.js";
@@ -16,9 +17,15 @@ export interface Aside {
   spool: () => Spool | null;
 }
 
-/** @param tryEveryMs from the end of one round to the next */
+/** A disk that takes longer holds up nobody: they wait in memory. */
+const writtenWithinMs = 1_000;
+
+/**
+ * @param of whose samples they are
+ * @param tryEveryMs from the end of one round to the next
+ */
 export function makeAside(
-  openBelow: Spool["below"],
+  of: Pick<Spool, "below" | "status">,
   log: Log,
   tryEveryMs: number,
 ): Aside {
@@ -30,8 +37,9 @@ export function makeAside(
   let toldAtMs = -Infinity;
 
   async function open(make: boolean): Promise<Spool | null> {
+    spool ??= await of.below("unknown", make);
     looked = true;
-    return (spool ??= await openBelow("unknown", make));
+    return spool;
   }
 
   function tell(samples: readonly Sample[]): void {
@@ -49,10 +57,12 @@ export function makeAside(
       tell(samples);
       const to = (await open(true))!;
       samples.forEach(to.add);
-      await to.flush();
+      const late = sleep(writtenWithinMs, undefined, { ref: false });
+      await Promise.race([to.flush(), late]);
     },
     async next(size) {
-      const from = looked ? spool : await open(false);
+      if (!looked && of.status().trouble === null) await open(false);
+      const from = spool;
       if (!from || performance.now() < roundAtMs) return null;
       left ||= from.status().waiting;
       const batch = left > 0 ? await from.next(Math.min(size, left)) : null;

@@ -58,7 +58,7 @@ export function startShip({
   tryUnknownEveryMs = 60_000,
 }: ShipOptions): Ship {
   const counts = { shipped: 0, duplicates: 0, refused: 0 };
-  const aside = makeAside(spool.below, log, tryUnknownEveryMs);
+  const aside = makeAside(spool, log, tryUnknownEveryMs);
   const stopped = new AbortController();
   /** Halved on the way to samples that spoil their batch, doubled on the way back. */
   let size = batchSize;

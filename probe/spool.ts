@@ -430,7 +430,8 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     },
     async below(name, make) {
       const directory = join(root, name);
-      const there = make || (await stat(directory).catch(missing));
+      // of a disk that cannot be read the spool itself tells
+      const there = make || (await stat(directory).catch(() => null));
       // what is read there is written to its end again: little of it may be there twice after a restart
       const small = Math.min(segmentBytes, 2 ** 16);
       return there
@@ -463,9 +464,4 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 async function silence(forMs: number): Promise<never> {
   await sleep(forMs, undefined, { ref: false });
   throw new Error(`it has not answered for ${forMs / 1000} s`);
-}
-
-function missing(error: NodeJS.ErrnoException): null {
-  if (error.code !== "ENOENT") throw error;
-  return null;
 }
