@@ -36,21 +36,26 @@ export interface Backlog {
   readonly segments: Segment[];
   samples: () => number;
   bytes: () => number;
+  /** The number of the newest file that was found, also of one that cannot be read; 0 where there was none. */
+  newest: () => number;
   /** Lines that could not be read, since this backlog was opened. */
   corrupt: () => number;
   /**
    * At most `size` of the oldest; null where none waits.
    *
-   * @param growing the segment that is being written, which stays also when all of it was delivered
+   * @param growing which segment is being written, at any time: it stays also when all of it was delivered
    */
-  next: (size: number, growing?: Segment) => Promise<Batch | null>;
+  next: (
+    size: number,
+    growing?: () => Segment | undefined,
+  ) => Promise<Batch | null>;
   /** Deletes the oldest segment that is not deleted yet, but for what of it is just being delivered. */
   drop: () => Promise<{ segment: Segment; samples: number } | null>;
   /** The files stay. */
   close: () => Promise<void>;
 }
 
-/** Holds more than a batch; read and parsed in two milliseconds. */
+/** Most of a batch; read and parsed in two milliseconds. */
 const chunkBytes = 128 * 1024;
 
 const namePattern = /^(\d{12})\.samples$/;
@@ -85,13 +90,22 @@ export async function openBacklog(
   let corrupt = 0;
   let flying: { segment: Segment; samples: number } | null = null;
 
-  for (const number of await segmentsIn(directory)) {
+  const found = await segmentsIn(directory);
+  for (const number of found) {
     const segment = emptySegment(directory, number);
-    await measure(segment, log);
-    segments.push(segment);
+    try {
+      await measure(segment, log);
+      segments.push(segment);
+    } catch (error) {
+      if (passes(error)) throw error;
+      tellUnreadable(segment, error);
+    }
   }
 
-  async function next(size: number, growing?: Segment): Promise<Batch | null> {
+  async function next(
+    size: number,
+    growing: () => Segment | undefined = () => undefined,
+  ): Promise<Batch | null> {
     flying = null;
     for (let segment = segments[0]; segment; segment = segments[0]) {
       await readMore(segment, size);
@@ -101,7 +115,10 @@ export async function openBacklog(
         continue;
       }
       if (segment.read.length > 0) return batchOf(segment, size);
-      if (segment === growing) return null;
+      // it may have been begun since the last look
+      if (segment === growing()) return null;
+      // written to, and ended, since it was read
+      if (segment.readTo < segment.bytes) continue;
       forget(segment);
       await removeFile(segment);
     }
@@ -161,11 +178,15 @@ export async function openBacklog(
   async function passOver(segment: Segment, error: unknown): Promise<void> {
     corrupt += segment.samples;
     forget(segment);
+    tellUnreadable(segment, error);
+    await closeReading(segment);
+  }
+
+  function tellUnreadable({ path, samples }: Segment, error: unknown): void {
     log.error(
       "a file of the spool cannot be read, and is passed over: it stays, and is tried again at the next start",
-      { file: segment.path, samples: segment.samples, error },
+      { file: path, samples, error },
     );
-    await closeReading(segment);
   }
 
   async function removeFile(segment: Segment): Promise<void> {
@@ -188,6 +209,7 @@ export async function openBacklog(
     segments,
     samples: () => segments.reduce((sum, { samples }) => sum + samples, 0),
     bytes: () => segments.reduce((sum, { bytes }) => sum + bytes, 0),
+    newest: () => found.at(-1) ?? 0,
     corrupt: () => corrupt,
     next,
     async drop() {

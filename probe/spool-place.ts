@@ -82,9 +82,17 @@ export async function adoptPlaces(
   for (const name of await readdir(root)) {
     const directory = join(root, name);
     if (!/^\d+$/.test(name) || directory === own) continue;
-    if (!(await isLeft(directory, settledMs))) continue;
-    const place = await take(directory, log);
-    if (place) adopted.push(place);
+    try {
+      if (!(await isLeft(directory, settledMs))) continue;
+      const place = await take(directory, log);
+      if (place) adopted.push(place);
+    } catch (error) {
+      // the others are held by us by now: one that is bad must not lose them
+      log.warn("what another probe may have left cannot be read", {
+        directory,
+        error,
+      });
+    }
   }
   return adopted;
 }

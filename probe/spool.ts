@@ -8,7 +8,9 @@
  * Where the disk does not take them, samples wait in memory, bounded, and go to the database from there.
  */
 import { randomUUID } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
 import { type Batch, emptySegment, type Segment } from "./backlog.js";
@@ -36,6 +38,10 @@ export interface SpoolOptions {
   writeEveryMs?: number;
   /** How long a dead process's directory is left to its successor. */
   adoptAfterMs?: number;
+  /** A disk that does not answer in this time is as good as broken. */
+  answersWithinMs?: number;
+  /** What is dropped is told of at most so often. */
+  tellEveryMs?: number;
 }
 
 export interface SpoolStatus {
@@ -62,6 +68,8 @@ export interface Spool {
   onMore: (listener: () => void) => void;
   /** Writes what is in memory. Resolves with whether all that was added before is on the disk, or delivered. */
   flush: () => Promise<boolean>;
+  /** A spool of its own in a directory below this one's; null where there is none and it is not to be made. */
+  below: (name: string, make: boolean) => Promise<Spool | null>;
   status: () => SpoolStatus;
   /** Ends the writing, and lets others have the directory. Returns how many samples are only in memory, and so are lost. */
   close: () => Promise<number>;
@@ -70,20 +78,20 @@ export interface Spool {
 /** In one write at most; so many lines are made in a millisecond. */
 const writeAtOnce = 500;
 const retryEveryMs = 1_000;
-/** A disk that does not answer in this time is as good as broken. */
-const answersWithinMs = 5_000;
-const tellEveryMs = 60_000;
 
 /** Never fails for the sake of a disk: a probe can measure without one. What is wrong with it stands in `status().trouble`. */
-export async function openSpool({
-  directory: root,
-  log,
-  maxBytes = 2 ** 30,
-  segmentBytes = 2 ** 20,
-  maxInMemory = 50_000,
-  writeEveryMs = 100,
-  adoptAfterMs = 10_000,
-}: SpoolOptions): Promise<Spool> {
+export async function openSpool(options: SpoolOptions): Promise<Spool> {
+  const {
+    directory: root,
+    log,
+    maxBytes = 2 ** 30,
+    segmentBytes = 2 ** 20,
+    maxInMemory = 50_000,
+    writeEveryMs = 100,
+    adoptAfterMs = 10_000,
+    answersWithinMs = 5_000,
+    tellEveryMs = 60_000,
+  } = options;
   /** Not on the disk, oldest first. */
   const memory: Sample[] = [];
   /** How many were taken off the front of `memory` so far. */
@@ -91,8 +99,11 @@ export async function openSpool({
   /** So many at the front are being written, or recorded. */
   let writing = 0;
   let flying = 0;
+  /** Of each flush that is under way: so many at the front it is about, and whether one of them was given up. */
+  const flushes = new Set<{ left: number; lost: boolean }>();
   let writingSinceMs = 0;
   let place: Place | null = null;
+  let settling: Promise<Place> | null = null;
   const adopted: Place[] = [];
   let current: { segment: Segment; file: FileHandle } | null = null;
   let nextNumber = 1;
@@ -102,6 +113,7 @@ export async function openSpool({
   let droppedTold = 0;
   let droppedAtMs = -Infinity;
   let toldAtMs = -Infinity;
+  let telling: NodeJS.Timeout | undefined;
   let corruptBefore = 0;
   /** Adopted ones have their turn after each batch of our own. */
   let adoptedTurn = false;
@@ -115,12 +127,18 @@ export async function openSpool({
   let adoption = Promise.resolve();
   let adoptionTimer: NodeJS.Timeout;
 
-  await settleIn().catch(failed);
+  // a disk that hangs keeps no probe from measuring
+  await Promise.race([settleIn(), silence(answersWithinMs)]).catch(failed);
   adoptAfter(adoptAfterMs);
 
-  async function settleIn(): Promise<Place> {
+  /** One at a time: of two the second would take another place. */
+  function settleIn(): Promise<Place> {
+    return (settling ??= takeOne().finally(() => (settling = null)));
+  }
+
+  async function takeOne(): Promise<Place> {
     const taken = await takePlace(root, log);
-    nextNumber = (taken.backlog.segments.at(-1)?.number ?? 0) + 1;
+    nextNumber = taken.backlog.newest() + 1;
     process = await identityIn(taken.directory, log, process);
     return (place = taken);
   }
@@ -167,8 +185,7 @@ export async function openSpool({
     const { directory, backlog } = place ?? (await settleIn());
     while (backlog.bytes() + bytes.length > maxBytes && (await dropOldest()));
     if (current && isOver(current.segment)) await seal();
-    current ??= await begin(directory);
-    const { segment, file } = current;
+    const { segment, file } = current ?? (await begin(directory));
     try {
       for (let done = 0; done < bytes.length;) {
         const { bytesWritten } = await file.write(
@@ -200,7 +217,7 @@ export async function openSpool({
     const segment = emptySegment(directory, nextNumber++);
     const file = await open(segment.path, "wx");
     place!.backlog.segments.push(segment);
-    return { segment, file };
+    return (current = { segment, file });
   }
 
   async function seal(): Promise<void> {
@@ -245,16 +262,21 @@ export async function openSpool({
     const kept = Math.max(writing, flying);
     // in pieces, since each one moves all that is behind it
     const gone = memory.splice(kept, Math.ceil(maxInMemory / 100)).length;
+    for (const flush of flushes) flush.lost ||= flush.left > kept;
     countDropped(gone);
   }
 
   function countDropped(samples: number): void {
     dropped += samples;
     droppedAtMs = performance.now();
-    if (droppedAtMs - toldAtMs >= tellEveryMs) tellDropped();
+    const againMs = toldAtMs + tellEveryMs - droppedAtMs;
+    if (againMs <= 0) tellDropped();
+    else telling ??= setTimeout(tellDropped, againMs).unref();
   }
 
   function tellDropped(): void {
+    clearTimeout(telling);
+    telling = undefined;
     log.error("samples dropped, the oldest, for want of room", {
       dropped: dropped - droppedTold,
       waiting: status().waiting,
@@ -267,6 +289,7 @@ export async function openSpool({
     if (samples <= 0) return;
     memory.splice(0, samples);
     passed += samples;
+    for (const flush of flushes) flush.left -= samples;
   }
 
   function failed(error: unknown): void {
@@ -295,7 +318,7 @@ export async function openSpool({
 
   async function ownBatch(size: number): Promise<Batch | null> {
     flying = 0;
-    const batch = await place?.backlog.next(size, current?.segment);
+    const batch = await place?.backlog.next(size, () => current?.segment);
     if (batch)
       return {
         ...batch,
@@ -399,9 +422,21 @@ export async function openSpool({
     next,
     onMore: (given) => void (listener = given),
     async flush() {
-      const upTo = passed + memory.length;
+      const flush = { left: memory.length, lost: false };
+      flushes.add(flush);
       await write();
-      return passed >= upTo;
+      flushes.delete(flush);
+      return flush.left <= 0 && !flush.lost;
+    },
+    async below(name, make) {
+      const directory = join(root, name);
+      // of a disk that cannot be read the spool itself tells
+      const there = make || (await stat(directory).catch(() => null));
+      // what is read there is written to its end again: little of it may be there twice after a restart
+      const small = Math.min(segmentBytes, 2 ** 16);
+      return there
+        ? openSpool({ ...options, directory, segmentBytes: small })
+        : null;
     },
     status,
     async close() {
@@ -424,4 +459,9 @@ export async function openSpool({
       return lost;
     },
   };
+}
+
+async function silence(forMs: number): Promise<never> {
+  await sleep(forMs, undefined, { ref: false });
+  throw new Error(`it has not answered for ${forMs / 1000} s`);
 }

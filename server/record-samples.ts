@@ -1,17 +1,20 @@
 import type { Db } from "./db.js";
 import type { Sample } from "./sample.js";
 
-/** What became of a batch. A duplicate was sent before; a refused one is too old, too new, or of an unknown component. */
+/** What became of a batch. A duplicate was sent before; a refused one is too old, or too far ahead of the database's clock. */
 export interface Recorded {
   stored: number;
   duplicates: number;
   refused: number;
+  /** Not stored: the database was migrated with a registry that lacks their venues or components. */
+  unknown: readonly Sample[];
 }
 
 /**
  * Inserts a batch in one statement, idempotently: the same batch may be sent again after a lost answer.
  *
  * @param region id of the region that measured them
+ * @throws Error where the database does not know the region
  */
 export async function recordSamples(
   db: Db,
@@ -21,7 +24,8 @@ export async function recordSamples(
   const column = <Key extends keyof Sample>(key: Key) =>
     samples.map((sample) => sample[key]);
   const [row] = await db.file<{
-    given: number;
+    knows_region: boolean;
+    unknown: number[];
     accepted: number;
     stored: number;
   }>("record_samples", [
@@ -47,10 +51,15 @@ export async function recordSamples(
     column("clockErrorMs"),
     column("clockErrorWithinMs"),
   ]);
-  const { given, accepted, stored } = row!;
+  const { knows_region, unknown, accepted, stored } = row!;
+  if (!knows_region)
+    throw new Error(
+      `expected a database that knows the region ${region}, this one does not: run \`venuewatch migrate\` with this probe's registry`,
+    );
   return {
     stored,
     duplicates: accepted - stored,
-    refused: given - accepted,
+    refused: samples.length - unknown.length - accepted,
+    unknown: unknown.map((place) => samples[place - 1]!),
   };
 }

@@ -1,6 +1,7 @@
 /** Programs of tests that are killed and frozen. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import type { Test } from "tap";
 import { packagedFile } from "../server/package.js";
 
@@ -11,15 +12,20 @@ export interface Killable {
   restart: () => void;
   freeze: () => void;
   thaw: () => void;
+  /** Resolves when it has ended, and all that it wrote was read. */
   stop: () => Promise<void>;
 }
 
-/** @param name of its file in `test/`; it gets the database's URL and its options as JSON */
+/**
+ * @param name of its file in `test/`; it gets the database's URL and its options as JSON
+ * @param onLine each line that it prints
+ */
 export function startKillable(
   t: Test,
   name: string,
   url: string,
   options: object,
+  onLine?: (line: string) => void,
 ): Killable {
   const program = packagedFile(`dist/test/${name}.js`);
   let child: ChildProcess;
@@ -27,8 +33,9 @@ export function startKillable(
 
   function start(): void {
     child = spawn(process.execPath, [program, url, JSON.stringify(options)], {
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", onLine ? "pipe" : "ignore", "inherit"],
     });
+    if (onLine) createInterface(child.stdout!).on("line", onLine);
     well = true;
   }
   function signal(name: NodeJS.Signals): void {
@@ -47,9 +54,9 @@ export function startKillable(
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
     async stop() {
-      const exited = once(child, "exit");
+      const closed = once(child, "close");
       child.kill("SIGTERM");
-      await exited;
+      await closed;
     },
   };
 }

@@ -1,4 +1,7 @@
-/** A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. */
+/**
+ * A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. Prints `measured KEY` for each
+ * sample that its schedule yields, and `kept KEY` when the spool has said that it is on the disk.
+ */
 import { startKeeper } from "../probe/keeper.js";
 import { startProbe } from "../probe/probe.js";
 import { openSpool } from "../probe/spool.js";
@@ -6,6 +9,7 @@ import { openPool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
 import { recordSamples } from "../server/record-samples.js";
 import type { Registry } from "../server/registry.js";
+import type { Sample } from "../server/sample.js";
 import { keepWatch, leaveWatch } from "../server/watch.js";
 
 export interface ProbeProcessOptions {
@@ -37,7 +41,7 @@ const identity = {
 const probe = await startProbe({
   registry,
   region,
-  spool,
+  spool: { ...spool, add: addTold },
   version: identity.version,
   siteUrl: "http://localhost",
   record: (samples) => recordSamples(pool, region, samples),
@@ -64,3 +68,12 @@ process.on("SIGTERM", () => {
     .then(pool.close)
     .then(() => process.exit());
 });
+
+function addTold(sample: Sample): void {
+  const key = `${sample.venue} ${sample.component} ${+sample.slotAt}`;
+  process.stdout.write(`measured ${key}\n`);
+  spool.add(sample);
+  void spool.flush().then((isKept) => {
+    if (isKept) process.stdout.write(`kept ${key}\n`);
+  });
+}

@@ -8,7 +8,7 @@ import { migratedDatabase } from "./database.js";
 import { makeGate } from "./gate.js";
 import { startKillable } from "./killable.js";
 import type { ProbeProcessOptions } from "./probe-process.js";
-import { spoolDirectory } from "./spool.js";
+import { deliverRest, spoolDirectory } from "./spool.js";
 import { until } from "./until.js";
 import { startWorld } from "./world/world.js";
 
@@ -36,9 +36,16 @@ void t.test("two probes of one region", async (t) => {
     ...{ registry, region: "us-east", leaseMs },
     directory: await spoolDirectory(t),
   };
+  const measured = new Set<string>();
+  const kept = new Set<string>();
+  const onLine = (line: string) => {
+    // a kill may tear the last line
+    const [, word, key] = /^(measured|kept) (\S+ \S+ \d{13})$/.exec(line) ?? [];
+    if (key) (word === "kept" ? kept : measured).add(key);
+  };
   const gates = [await makeGate(t, url), await makeGate(t, url)] as const;
   const [one, other] = gates.map((gate) =>
-    startKillable(t, "probe-process", gate.url, options),
+    startKillable(t, "probe-process", gate.url, options, onLine),
   ) as [ReturnType<typeof startKillable>, ReturnType<typeof startKillable>];
 
   /** Who holds what, of those that are alive. */
@@ -130,4 +137,29 @@ void t.test("two probes of one region", async (t) => {
     select count(*) - count(distinct (component_id, region_id, ts)) as slots from sample
   `);
   t.equal(twice!.slots, 0, "no slot is in the samples twice");
+
+  await deliverRest(options.directory, pool, options.region);
+  const stored = await pool.query<{ key: string }>(sql`
+    select v.venue || ' ' || c.component || ' ' || (extract(epoch from s.ts) * 1000)::bigint as key
+    from sample s
+    join component c using (component_id)
+    join venue v using (venue_id)
+  `);
+  const keys = new Set(stored.map(({ key }) => key));
+  const missing = [...measured].filter((key) => !keys.has(key));
+  t.comment(`${measured.size} measured, ${missing.length} lost by the kill`);
+  t.same(
+    [...keys].filter((key) => !measured.has(key)),
+    [],
+    "what is stored was measured",
+  );
+  t.same(
+    missing.filter((key) => kept.has(key)),
+    [],
+    "and what was measured is stored, but for what a kill kept from the disk",
+  );
+  t.ok(
+    missing.every((key) => Number(key.split(" ")[2]) <= killedMs),
+    "which a database that is away does not",
+  );
 });

@@ -5,16 +5,19 @@ import { startShip } from "../probe/ship.js";
 import { systemClock } from "../probe/clock.js";
 import { sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
 import { recordSamples } from "../server/record-samples.js";
 import type { Sample } from "../server/sample.js";
 import { migratedDatabase } from "./database.js";
-import { someSpool } from "./spool.js";
+import { madeSample } from "./made-sample.js";
+import { someSpool, spoolDirectory } from "./spool.js";
 import { until } from "./until.js";
 
-const { pool } = await migratedDatabase(t);
+const { pool, registry } = await migratedDatabase(t);
 const lines: string[] = [];
 const log = makeLog("test", "warn", (line) => lines.push(line));
 
+const quiet = makeLog("test", "error");
 const record = (samples: readonly Sample[]) =>
   recordSamples(pool, "us-east", samples);
 
@@ -89,6 +92,61 @@ void t.test(
     await ship.close();
     t.ok((await stored("ws:ticker")) > 0);
     t.same(lines, []);
+  },
+);
+
+void t.test(
+  "samples of what the database does not know yet wait until it does, and hold up nobody",
+  async (t) => {
+    const directory = await spoolDirectory(t);
+    const newer = structuredClone(registry);
+    const start = async () =>
+      startShip({
+        spool: await someSpool(t, { directory, writeEveryMs: 5 }),
+        record: (samples) => recordSamples(pool, "mars", samples),
+        log,
+        flushEveryMs: 10,
+        firstRetryMs: 20,
+        tryUnknownEveryMs: 50,
+      });
+    const now = Date.now();
+    const add = (n: number, component: string) =>
+      ship.add(madeSample({ slotAt: new Date(now - n), component }));
+    let ship = await start();
+    t.teardown(() => ship.close());
+    add(1, "rest:ticker");
+    add(2, "rest:ticker");
+    await until(() => lines.length > 0);
+    t.match(lines[0], /tried again.*does not: run `venuewatch migrate`/);
+    t.match(ship.status(), { shipped: 0, waiting: 2, refused: 0 });
+
+    newer.regions.push({ id: "mars", name: "Mars" });
+    await migrate(pool, newer, quiet);
+    await until(() => ship.status().shipped === 2);
+    lines.length = 0;
+    add(3, "rest:new");
+    add(4, "rest:ticker");
+    add(5, "rest:newer");
+    await until(() => ship.status().shipped === 3);
+    t.match(lines, [
+      /error test: the database does not know what is measured.*components="kraken rest:new, kraken rest:newer"/,
+    ]);
+    // tried again some times
+    await until(() => lines.length > 1);
+    t.match(ship.status(), { shipped: 3, waiting: 2, refused: 0 });
+    await ship.close();
+
+    const { rest } = newer.venues.find(({ id }) => id === "kraken")!;
+    rest.push({ ...rest[0]!, name: "newer" });
+    await migrate(pool, newer, quiet);
+    ship = await start();
+    await until(async () => (await stored("rest:newer")) === 1);
+    t.ok(ship.status().waiting > 0, "also after a restart");
+    rest.push({ ...rest[0]!, name: "new" });
+    await migrate(pool, newer, quiet);
+    await until(() => ship.status().waiting === 0);
+    t.match(ship.status(), { refused: 0, dropped: 0 });
+    t.equal(await stored("rest:new"), 1);
   },
 );
 

@@ -60,10 +60,10 @@ void t.test(
     ship.add(sampleOf(0));
     t.equal(database.calls, 0, "one sample waits for others");
     await until(() => database.rows.length === 1);
-    numbers(500).forEach((n) => ship.add(sampleOf(n + 1)));
+    numbers(1000).forEach((n) => ship.add(sampleOf(n + 1)));
     await until(() => database.calls === 2);
     await ship.close();
-    t.same(database.rows, numbers(501));
+    t.same(database.rows, numbers(1001));
   },
 );
 

@@ -55,7 +55,7 @@ const scenarios: Record<string, () => Promise<string>> = {
   /** Filled up by what waits, the database being away. */
   async full() {
     away = true;
-    await add(20_000);
+    await add(8_000);
     return "ENOSPC|is full";
   },
   /** Filled up by others, the database being well. */

@@ -1,12 +1,50 @@
 /** Spools of tests, each in a directory of its own. */
+import { readdirSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { startShip } from "../probe/ship.js";
 import { openSpool, type Spool, type SpoolOptions } from "../probe/spool.js";
+import type { Pool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
+import { recordSamples } from "../server/record-samples.js";
+import { until } from "./until.js";
 
 const quiet = makeLog("test", "error", () => {});
+
+/** Delivers what is left below the directory when all of its probes have ended. @throws Error where some of it is broken */
+export async function deliverRest(
+  directory: string,
+  pool: Pool,
+  region: string,
+): Promise<void> {
+  const log = makeLog("test", "error");
+  const spool = await openSpool({ directory, log, adoptAfterMs: 20 });
+  const ship = startShip({
+    spool,
+    log,
+    record: (samples) => recordSamples(pool, region, samples),
+  });
+  await until(() => ship.status().waiting === 0 && isEmpty(directory), 60_000);
+  const { corrupt } = ship.status();
+  await ship.close();
+  if (corrupt > 0)
+    throw new Error(`expected whole lines, ${corrupt} are broken`);
+}
+
+/** Our own place keeps its file until we close. */
+function isEmpty(directory: string): boolean {
+  return readdirSync(directory).every(
+    (place) =>
+      place === "1" ||
+      readdirSync(join(directory, place)).every(
+        (name) =>
+          !name.endsWith(".samples") ||
+          statSync(join(directory, place, name)).size === 0,
+      ),
+  );
+}
 
 /** Gone when the test ends. */
 export async function spoolDirectory(t: Test): Promise<string> {

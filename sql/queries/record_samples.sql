@@ -1,9 +1,9 @@
 -- Keep a batch of samples from one region.
 --
 -- $1 region; then one array a column of sample.
--- Returns how many samples were given, accepted, and new. An accepted one that is not new was sent before. What is not
--- accepted is refused for good: an unknown component, a time older than what roll-ups may still change, or one more
--- than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
+-- Returns whether the region is known; which samples are of an unknown component, counted from 1; and how many of the others were
+-- accepted, and new. An accepted one that is not new was sent before. What is neither is refused for good: a time older than what
+-- roll-ups may still change, or more than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
 with here as (
   select region_id from region where region = $1
 ),
@@ -48,6 +48,15 @@ stored as (
   returning 1
 )
 select
-  cardinality($2::text[]) as given,
+  exists (select from here) as knows_region,
+  -- looked for only where some were not accepted
+  case when (select count(*) from accepted) = cardinality($2::text[]) then '{}' else array(
+    select g.place::int
+    from unnest($2::text[], $3::text[], $4::timestamptz[]) with ordinality as g (venue, component, ts, place)
+    where g.ts > now() - upkeep.refused_after()
+      and g.ts <= now() + interval '1 minute'
+      and not exists (select from known k where k.venue = g.venue and k.component = g.component)
+    order by g.place
+  ) end as unknown,
   (select count(*) from accepted)::int as accepted,
   (select count(*) from stored)::int as stored
