@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { threadsOfNode } from "../server/settings.js";
 import { makeReach, type Reach } from "./reach.js";
 
 /** What tells the venues' troubles from those of our own network. */
@@ -17,10 +18,8 @@ export interface Resolver extends Reach {
 const names = 4;
 const patienceMs = 3000;
 
-/** Of Node's threads, four unless it was told otherwise, look-ups get half. */
-const usualTurns = Math.floor(
-  ((Number(process.env.UV_THREADPOOL_SIZE) || 4) + 1) / 2,
-);
+/** Of Node's threads look-ups get half. */
+const usualTurns = Math.floor((threadsOfNode() + 1) / 2);
 
 /**
  * @param hosts every host that the probe watches

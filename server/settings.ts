@@ -242,6 +242,11 @@ export function environmentWith(
   return { ...process.env, ...changes };
 }
 
+/** How many threads Node has for files and look-ups: no setting of ours, and to be told before it starts. */
+export function threadsOfNode(env: Environment = process.env): number {
+  return Number(env.UV_THREADPOOL_SIZE) || 4;
+}
+
 /** A misspelt setting would be silently without effect; under our own prefix nothing else can be meant. */
 function unknownSettings(env: Environment): string[] {
   const prefix = "VENUEWATCH_";
