@@ -70,8 +70,8 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
   const all = wanted.reduce((mask, one) => mask | one.all, 0);
   const open = new Int8Array(streams.length);
   // Whose data a frame is may depend on what was said before it.
-  const hasBeginnings = !streams.some(({ match }) =>
-    conditionsOf(match).some(channelOf),
+  const hasBeginnings = !streams.some(({ match, ignore }) =>
+    [...conditionsOf(match), ...(ignore ? [ignore] : [])].some(channelOf),
   );
   const beginnings: (Beginning | undefined)[] = streams.map(() => undefined);
   let newest = 0;
