@@ -1,19 +1,22 @@
 import type { Stream } from "../server/registry.js";
-import type { Scanner } from "./frame-scan.js";
-
-type Unit = NonNullable<Stream["eventTime"]>["unit"];
+import { compileScan } from "./frame-scan.js";
 
 const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
 
-/** The instant that stands at a path, milliseconds since 1970; null where none can be read. */
-export function timeMsOf(
-  scanner: Scanner,
-  path: number,
-  unit: Unit,
-): number | null {
-  const timeMs =
-    unit === "iso"
-      ? scanner.isoMs(path)
-      : scanner.number(path) * milliseconds[unit];
-  return Number.isFinite(timeMs) ? timeMs : null;
+/** Reads when an event was, milliseconds since 1970; null where a frame says nothing that can be read. */
+export function compileEventTime({
+  path,
+  unit,
+}: NonNullable<Stream["eventTime"]>): (frame: Buffer) => number | null {
+  const scanner = compileScan([path]);
+  const [it, all] = [0, 1];
+
+  return (frame) => {
+    if (!scanner.scan(frame, all, () => 0)) return null;
+    const timeMs =
+      unit === "iso"
+        ? scanner.isoMs(it)
+        : scanner.number(it) * milliseconds[unit];
+    return Number.isFinite(timeMs) ? timeMs : null;
+  };
 }

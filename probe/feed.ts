@@ -1,5 +1,6 @@
 import type { Stream } from "../server/registry.js";
 import { makeMeter, type Meter } from "./meter.js";
+import { makeNewestEvent } from "./newest-event.js";
 import { watchSequence, type SequenceWatch } from "./sequence.js";
 
 /** A stream as it is listened to. It outlives the sockets that carry it. */
@@ -20,9 +21,10 @@ export interface Trouble {
 }
 
 export function makeFeed(stream: Stream): Feed {
+  const { eventTime } = stream;
   return {
     stream,
-    meter: makeMeter(),
+    meter: makeMeter(eventTime ? makeNewestEvent(eventTime) : null),
     sequence: stream.sequence ? watchSequence(stream.sequence.kind) : null,
     trouble: null,
   };

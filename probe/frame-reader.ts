@@ -1,10 +1,8 @@
 import { framePaths, pathBefore } from "../server/frame-paths.js";
-import type { Match, Stream } from "../server/registry.js";
+import { conditionsOf, type Match, type Stream } from "../server/registry.js";
 import type { ChannelNumbers } from "./checks.js";
-import { timeMsOf } from "./event-time.js";
 import { compileScan, encodedText, type Scanner } from "./frame-scan.js";
-import type { Shape } from "./frame-shape.js";
-import { kinds } from "./json-bytes.js";
+import { chars, isClosed, isSame, kinds } from "./json-bytes.js";
 
 /** Reads the frames of one socket, for all its streams at once. */
 export interface FrameReader {
@@ -14,10 +12,9 @@ export interface FrameReader {
 
 type OnData = (stream: number, frame: DataFrame) => void;
 
-/** What a frame of data says of itself. Good only until the next frame is read: there is one for each stream. */
+/** A frame of data. Good only until the next frame is read: there is one for each stream. */
 export interface DataFrame {
-  /** The venue's own time, milliseconds since 1970; null where there is none that can be read. */
-  eventMs: number | null;
+  bytes: Buffer;
   /** Its number, and what it says of the frame before (sequence.ts); NaN where it says none. */
   last: number;
   before: number;
@@ -25,169 +22,181 @@ export interface DataFrame {
 
 /** What is looked for in the frames of one stream. Paths are places in the list that is scanned for; -1: none. */
 interface Wanted {
-  match: number;
-  ignore: number;
-  time: number;
-  unit: NonNullable<Stream["eventTime"]>["unit"];
+  /** How many conditions of `match` there are. */
+  conditions: number;
   last: number;
   before: number;
-  /** All of them, as a mask. */
+  /** All of its paths, as a mask. */
   all: number;
-  matches: (channels: ChannelNumbers) => boolean;
-  isIgnored: (channels: ChannelNumbers) => boolean;
   frame: DataFrame;
 }
 
-/** The frames of one stream as they are usually built. */
-interface Usual {
-  shape: Shape;
+/** What a value says of one stream. */
+interface Decision {
+  stream: number;
+  rulesOut: boolean;
+  holds: (channels: ChannelNumbers) => boolean;
+}
+
+/** How frames begin whose streams are known by that. */
+interface Beginning {
+  bytes: Buffer;
   /** Whose data they are. */
   streams: number[];
 }
 
-/** A shape is kept of the first frame that has no known one, and of each so many after it: keeping costs as much as five scans. */
+/** A beginning is kept of the first frame that has no known one, and of each so many after it. */
 const keptEvery = 16;
 
-const open = 0;
-const matched = 1;
-const ruledOut = 2;
+const longestBeginning = 256;
+
+/** Instead of how many conditions are still open. */
+const ruledOut = -1;
 
 /**
  * A frame is data of a stream when `match` holds and `ignore` does not. It is scanned until that is known of all
- * streams, and what its own ones want is found; or just followed, where the shape of the frame is known (frame-shape.ts).
+ * streams, and the numbers that its own ones want are found. Frames that begin as an earlier one did, as far as that
+ * one was scanned, are as that one was.
  */
 export function compileFrameReader(streams: readonly Stream[]): FrameReader {
   const paths = framePaths(streams);
-  const deciding = streams.flatMap(({ match, ignore }) =>
-    [match, ignore].flatMap((one) =>
-      one?.equals === undefined ? [] : [paths.indexOf(one.path)],
-    ),
-  );
-  const scanner = compileScan(
-    paths,
-    deciding.reduce((mask, path) => mask | (1 << path), 0),
-  );
-  const wanted = streams.map((stream) => wantedOf(stream, paths, scanner));
-  const decidesFor = paths.map((_, path) =>
-    wanted.flatMap(({ match, ignore }, stream) =>
-      match === path || ignore === path ? [stream] : [],
+  const scanner = compileScan(paths);
+  const wanted = streams.map((stream) => wantedOf(stream, paths));
+  const decisions = paths.map((path) =>
+    streams.flatMap((stream, place) =>
+      decisionsOf(stream, place, path, paths.indexOf(path), scanner),
     ),
   );
   const all = wanted.reduce((mask, one) => mask | one.all, 0);
-  const standing = new Uint8Array(streams.length);
-  // Whose data a frame is may depend on what was said before it, or on a value that is read besides.
-  const hasShapes =
-    !streams.some(({ match }) => channelOf(match)) &&
-    !wanted.some(({ time, last, before }) =>
-      [time, last, before].some((path) => deciding.includes(path)),
-    );
-  const usual: (Usual | undefined)[] = streams.map(() => undefined);
+  const open = new Int8Array(streams.length);
+  // Whose data a frame is may depend on what was said before it.
+  const hasBeginnings = !streams.some(({ match, ignore }) =>
+    [...conditionsOf(match), ...(ignore ? [ignore] : [])].some(channelOf),
+  );
+  const beginnings: (Beginning | undefined)[] = streams.map(() => undefined);
   let newest = 0;
   let unknown = 0;
   let channels: ChannelNumbers = new Map();
 
   function onFound(path: number): number {
-    const decided = decidesFor[path]!;
+    const decided = decisions[path]!;
     if (decided.length === 0) return all;
-    for (const stream of decided) decide(stream, wanted[stream]!, path);
+    for (let i = 0; i < decided.length; i += 1) decide(decided[i]!);
     let mask = 0;
     for (let stream = 0; stream < wanted.length; stream += 1)
-      if (standing[stream] !== ruledOut) mask |= wanted[stream]!.all;
+      if (open[stream] !== ruledOut) mask |= wanted[stream]!.all;
     return mask;
   }
 
-  function decide(stream: number, one: Wanted, path: number) {
-    if (path === one.match && !one.matches(channels))
-      standing[stream] = ruledOut;
-    if (path === one.ignore && one.isIgnored(channels))
-      standing[stream] = ruledOut;
-    if (path === one.match && standing[stream] === open)
-      standing[stream] = matched;
+  function decide({ stream, rulesOut, holds }: Decision) {
+    if (open[stream] === ruledOut) return;
+    if (holds(channels) === rulesOut) open[stream] = ruledOut;
+    else if (!rulesOut) open[stream]! -= 1;
   }
 
   function scanned(frame: Buffer, onData: OnData): boolean {
-    for (let stream = 0; stream < standing.length; stream += 1)
-      standing[stream] = open;
-    const keepsShape = hasShapes && unknown % keptEvery === 0;
-    if (!scanner.scan(frame, all, onFound, keepsShape)) return false;
-    const first = standing.indexOf(matched);
+    for (let stream = 0; stream < wanted.length; stream += 1)
+      open[stream] = wanted[stream]!.conditions;
+    if (!scanner.scan(frame, all, onFound)) return false;
+    const first = open.indexOf(0);
     if (first < 0) return false;
+    if (unknown % keptEvery === 0) keep(frame, first);
     unknown += 1;
-    if (keepsShape) keep(first);
     for (let stream = first; stream < wanted.length; stream += 1)
-      if (standing[stream] === matched) tell(stream, onData);
+      if (open[stream] === 0) tell(stream, frame, onData);
     return true;
   }
 
-  function keep(first: number) {
-    const shape = scanner.shape();
-    if (!shape) return;
-    const streams = [...standing.keys()].filter(
-      (stream) => standing[stream] === matched,
-    );
-    usual[first] = { shape, streams };
+  function keep(frame: Buffer, first: number) {
+    const length = scanner.lookedAt();
+    if (!hasBeginnings || length < 0 || length > longestBeginning) return;
+    if (frame[0] !== chars.openObject && frame[0] !== chars.openArray) return;
+    const own = [...open.keys()].filter((stream) => open[stream] === 0);
+    // Their numbers have to be found.
+    if (own.some((stream) => wanted[stream]!.last >= 0)) return;
+    beginnings[first] = {
+      bytes: Buffer.from(frame.subarray(0, length)),
+      streams: own,
+    };
     newest = first;
   }
 
   /** Streams take turns, but often one says much at once. */
-  function followed(frame: Buffer): Usual | undefined {
-    const last = usual[newest];
-    if (last && scanner.follow(last.shape, frame)) return last;
-    for (let first = 0; first < usual.length; first += 1) {
-      const other = usual[first];
-      if (first === newest || !other) continue;
-      if (!scanner.follow(other.shape, frame)) continue;
+  function known(frame: Buffer): Beginning | undefined {
+    const last = beginnings[newest];
+    if (last && begins(frame, last)) return last;
+    for (let first = 0; first < beginnings.length; first += 1) {
+      const other = beginnings[first];
+      if (first === newest || !other || !begins(frame, other)) continue;
       newest = first;
       return other;
     }
     return undefined;
   }
 
-  function tell(stream: number, onData: OnData) {
-    const { frame, time, unit, last, before } = wanted[stream]!;
-    if (time >= 0) frame.eventMs = timeMsOf(scanner, time, unit);
+  function tell(stream: number, bytes: Buffer, onData: OnData) {
+    const { frame, last, before } = wanted[stream]!;
+    frame.bytes = bytes;
     if (last >= 0) frame.last = scanner.number(last);
     if (before >= 0) frame.before = scanner.number(before);
     onData(stream, frame);
   }
 
   return {
-    read(frame, known, onData) {
-      channels = known;
-      const alike = followed(frame);
+    read(frame, numbers, onData) {
+      channels = numbers;
+      const alike = known(frame);
       if (!alike) return scanned(frame, onData);
-      const { streams } = alike;
-      for (let i = 0; i < streams.length; i += 1) tell(streams[i]!, onData);
+      const own = alike.streams;
+      for (let i = 0; i < own.length; i += 1) tell(own[i]!, frame, onData);
       return true;
     },
   };
 }
 
+function begins(frame: Buffer, { bytes }: Beginning): boolean {
+  const { length } = frame;
+  return (
+    length >= bytes.length &&
+    isSame(frame, 0, bytes.length, bytes) &&
+    isClosed(bytes[0]!, frame[length - 1]!, length)
+  );
+}
+
 function wantedOf(
-  { match, ignore, eventTime, sequence }: Stream,
+  { match, ignore, sequence }: Stream,
   paths: readonly string[],
-  scanner: Scanner,
 ): Wanted {
+  const conditions = conditionsOf(match);
   const place = (path: string | undefined) =>
     path === undefined ? -1 : paths.indexOf(path);
-  const places = {
-    match: place(match.path),
-    ignore: place(ignore?.path),
-    time: place(eventTime?.path),
-    last: place(sequence?.path),
-    before: place(pathBefore(sequence)),
-  };
-  return {
-    ...places,
-    unit: eventTime?.unit ?? "ms",
-    all: Object.values(places).reduce(
-      (mask, path) => (path < 0 ? mask : mask | (1 << path)),
-      0,
-    ),
-    matches: testOf(match, places.match, scanner),
-    isIgnored: ignore ? testOf(ignore, places.ignore, scanner) : () => false,
-    frame: { eventMs: null, last: NaN, before: NaN },
-  };
+  const last = place(sequence?.path);
+  const before = place(pathBefore(sequence));
+  const all = [
+    ...conditions.map(({ path }) => place(path)),
+    ...[place(ignore?.path), last, before],
+  ].reduce((mask, path) => (path < 0 ? mask : mask | (1 << path)), 0);
+  const frame = { bytes: Buffer.alloc(0), last: NaN, before: NaN };
+  return { conditions: conditions.length, last, before, all, frame };
+}
+
+function decisionsOf(
+  { match, ignore }: Stream,
+  stream: number,
+  path: string,
+  place: number,
+  scanner: Scanner,
+): Decision[] {
+  const all = [
+    ...conditionsOf(match).map((condition) => ({ condition, rulesOut: false })),
+    ...(ignore ? [{ condition: ignore, rulesOut: true }] : []),
+  ];
+  return all
+    .filter(({ condition }) => condition.path === path)
+    .map(({ condition, rulesOut }) => ({
+      ...{ stream, rulesOut },
+      holds: testOf(condition, place, scanner),
+    }));
 }
 
 /** The name of the channel whose number is meant. */

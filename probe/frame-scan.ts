@@ -7,13 +7,6 @@
  */
 import { maxFramePaths } from "../server/frame-paths.js";
 import { pathSteps } from "../server/json-path.js";
-import {
-  fits,
-  makeShapeRecorder,
-  steps,
-  type Found,
-  type Shape,
-} from "./frame-shape.js";
 import { isoMsOf } from "./iso-time.js";
 import {
   afterBlanks,
@@ -51,20 +44,16 @@ export interface Scanner {
    *
    * @param wanted one bit for each path, in the order in which they were given
    * @param onFound called at each wanted path that leads to a value; returns what is wanted from here on
-   * @param keepShape for `shape()`
    * @returns whether all that was looked at is JSON, and the frame's last byte closes what its first opens
    */
   scan(
     frame: Buffer,
     wanted: number,
     onFound: (path: number) => number,
-    keepShape?: boolean,
   ): boolean;
+  /** How many bytes of the frame the last scan looked at, beside its last one: with these the same, another scan ends as it did. -1: all. */
+  lookedAt(): number;
   kind(path: number): Kind;
-  /** How the frame was built that was scanned last, if it was JSON; null where that is not worth keeping. */
-  shape(): Shape | null;
-  /** Scans a frame that is built like that; returns whether it is. Finds what `scan` would, but for values that decide. */
-  follow(shape: Shape, frame: Buffer): boolean;
   /** Whether the value is a text, and this one. */
   isText(path: number, text: EncodedText): boolean;
   /** A text or a number; undefined for what is neither. */
@@ -96,40 +85,35 @@ interface Node {
 
 /**
  * @param paths as `parsePath` takes them, no two the same
- * @param deciding one bit for each path by whose very value `onFound` decides; by others it may by their being null or not
  * @throws Error that names what is no path; RangeError beyond `maxFramePaths`
  */
-export function compileScan(paths: readonly string[], deciding = 0): Scanner {
+export function compileScan(paths: readonly string[]): Scanner {
   if (paths.length > maxFramePaths)
     throw new RangeError(
       `expected at most ${maxFramePaths} paths to scan for, got ${paths.length}`,
     );
   const root = nodeOf(paths);
-  const places: Found = {
-    kindOf: new Uint8Array(paths.length),
-    from: new Int32Array(paths.length),
-    to: new Int32Array(paths.length),
-    escaped: new Uint8Array(paths.length),
-  };
-  const { kindOf, from, to, escaped } = places;
-  const recorder = makeShapeRecorder();
+  const kindOf = new Uint8Array(paths.length);
+  const from = new Int32Array(paths.length);
+  const to = new Int32Array(paths.length);
+  const escaped = new Uint8Array(paths.length);
   let bytes: Buffer = Buffer.alloc(0);
   let end = 0;
   let wanted = 0;
   let broken = false;
-  let recording = false;
+  let lookedAt = -1;
   let found: (path: number) => number = () => 0;
 
   function scan(
     frame: Buffer,
     wantedAtFirst: number,
     onFound: (path: number) => number,
-    keepShape = false,
   ): boolean {
     bytes = frame;
     wanted = wantedAtFirst;
     found = onFound;
     broken = false;
+    lookedAt = -1;
     // For so few a call of fill() costs more.
     for (let path = 0; path < kindOf.length; path += 1)
       kindOf[path] = kinds.absent;
@@ -137,12 +121,8 @@ export function compileScan(paths: readonly string[], deciding = 0): Scanner {
     end = beforeBlanks(frame);
     if (begin >= end || !isClosed(frame[begin]!, frame[end - 1]!, end - begin))
       return false;
-    recording = keepShape;
-    if (recording) recorder.begin(frame);
     const at = scanValue(root, begin);
-    const isJson = !broken && (at === stopped || at === end);
-    if (recording) recorder.end(isJson, at === end);
-    return isJson;
+    return !broken && (at === stopped || at === end);
   }
 
   /** Returns where the value ends, or `stopped`. */
@@ -154,7 +134,6 @@ export function compileScan(paths: readonly string[], deciding = 0): Scanner {
       const after = isEscaped ? textEnd(bytes, plainTo, end) : plainTo + 1;
       if (after === stopped || after > end) return fail();
       if (node.path >= 0) escaped[node.path] = isEscaped ? 1 : 0;
-      if (recording) record(node, steps.text, at + 1, after - 1);
       return note(node, kinds.string, at + 1, after - 1) ? after : stopped;
     }
     if (first === openObject || first === openArray) {
@@ -167,13 +146,6 @@ export function compileScan(paths: readonly string[], deciding = 0): Scanner {
     const after = wordEnd(bytes, at, end);
     const kind = wordKind(bytes, at, after);
     if (kind === kinds.absent) return fail();
-    if (recording)
-      record(
-        node,
-        kind === kinds.number ? steps.number : steps.word,
-        at,
-        after,
-      );
     return note(node, kind, at, after) ? after : stopped;
   }
 
@@ -265,23 +237,10 @@ export function compileScan(paths: readonly string[], deciding = 0): Scanner {
     from[path] = valueFrom;
     to[path] = valueTo;
     wanted &= ~(1 << path) & found(path);
-    return wanted !== 0;
-  }
-
-  /** A value that decides, and a word that is wanted, must be the same in every frame of this shape. */
-  function record(
-    { path }: Node,
-    step: number,
-    valueFrom: number,
-    valueTo: number,
-  ) {
-    const bit = path < 0 ? 0 : 1 << path;
-    if ((bit & wanted) === 0) {
-      const skip = step === steps.number ? steps.word : step;
-      recorder.step(skip, valueFrom, valueTo, -1);
-    } else if ((bit & deciding) === 0 && step !== steps.word)
-      recorder.step(step, valueFrom, valueTo, path);
-    else recorder.same(valueTo);
+    if (wanted !== 0) return true;
+    // The quote of a text, the bracket of a container, what ends a word.
+    lookedAt = valueTo + 1;
+    return false;
   }
 
   function skipped(at: number): number {
@@ -289,14 +248,11 @@ export function compileScan(paths: readonly string[], deciding = 0): Scanner {
     let after: number;
     if (first === quote) {
       after = textEnd(bytes, at + 1, end);
-      if (recording) recorder.step(steps.text, at + 1, after - 1, -1);
     } else if (first === openArray || first === openObject) {
       after = containerEnd(bytes, at + 1, end);
-      if (recording) recorder.step(steps.container, at, after, -1);
     } else {
       after = wordEnd(bytes, at, end);
       if (after === at) return fail();
-      if (recording) recorder.step(steps.word, at, after, -1);
     }
     return after === stopped ? fail() : after;
   }
@@ -304,7 +260,6 @@ export function compileScan(paths: readonly string[], deciding = 0): Scanner {
   /** Where the container ends of which no more is wanted. */
   function rest(at: number): number {
     const after = containerEnd(bytes, at, end);
-    if (recording) recorder.step(steps.rest, at, after, -1);
     return after === stopped ? fail() : after;
   }
 
@@ -325,11 +280,7 @@ export function compileScan(paths: readonly string[], deciding = 0): Scanner {
 
   return {
     scan,
-    shape: () => recorder.shape(),
-    follow(shape, frame) {
-      bytes = frame;
-      return fits(shape, frame, places);
-    },
+    lookedAt: () => lookedAt,
     kind: (path) => kindOf[path] as Kind,
     isText(path, text) {
       if (kindOf[path] !== kinds.string) return false;

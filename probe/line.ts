@@ -2,7 +2,6 @@ import type { Log } from "../server/log.js";
 import type { KeepAlive } from "../server/registry.js";
 import { makeBackoff } from "./backoff.js";
 import type { Cause } from "./cause.js";
-import { eventAge } from "./checks.js";
 import type { Feed, Trouble } from "./feed.js";
 import type { DataFrame } from "./frame-reader.js";
 import type { Resolver } from "./resolver.js";
@@ -184,9 +183,9 @@ const told: Record<Trouble["kind"], string> = {
 
 function count(
   { meter, sequence }: Feed,
-  { eventMs, last, before }: DataFrame,
-  { atMs, unixMs }: Arrival,
+  { bytes, last, before }: DataFrame,
+  arrival: Arrival,
 ) {
   const isGap = sequence?.isGap(last, before);
-  meter.frame(atMs, eventAge(eventMs, unixMs), isGap);
+  meter.frame(bytes, arrival, isGap);
 }

@@ -1,3 +1,6 @@
+import type { NewestEvent } from "./newest-event.js";
+import type { Arrival } from "./socket.js";
+
 /** What a stream did within one slot. */
 export interface Reading {
   messages: number;
@@ -16,26 +19,28 @@ export interface Meter {
   isSubscribed(): boolean;
   /** The stream cannot be heard any more. */
   lost(): void;
-  frame(atMs: number, eventAgeMs: number | null, isGap?: boolean): void;
+  /** `frame` may be kept until the slot is read. */
+  frame(frame: Buffer, arrival: Arrival, isGap?: boolean): void;
   /** Ends the slot and begins the next. Null unless the stream was subscribed all through the slot. */
   read(atMs: number, slotMs: number): Reading | null;
 }
 
-export function makeMeter(): Meter {
+/** @param newest null where frames do not say when they were sent */
+export function makeMeter(newest: NewestEvent | null = null): Meter {
   let subscribedMs: number | null = null;
   let heardMs = 0;
   let readMs = 0;
   let messages = 0;
   let longestMs = 0;
-  let newestAgeMs: number | null = null;
   let gaps = 0;
 
-  function beginSlot(atMs: number) {
+  /** Returns the age of the newest event of the slot that ends. */
+  function beginSlot(atMs: number): number | null {
     readMs = atMs;
     messages = 0;
     longestMs = 0;
-    newestAgeMs = null;
     gaps = 0;
+    return newest?.takeAgeMs() ?? null;
   }
 
   return {
@@ -48,12 +53,13 @@ export function makeMeter(): Meter {
     lost() {
       subscribedMs = null;
     },
-    frame(atMs, eventAgeMs, isGap = false) {
+    frame(frame, arrival, isGap = false) {
+      const { atMs } = arrival;
       messages += 1;
       if (isGap) gaps += 1;
       if (atMs - heardMs > longestMs) longestMs = atMs - heardMs;
       heardMs = atMs;
-      newestAgeMs = eventAgeMs ?? newestAgeMs;
+      newest?.came(frame, arrival);
     },
     read(atMs, slotMs) {
       // Timers are not exact: a slot may be read a little before or after its length.
@@ -66,11 +72,10 @@ export function makeMeter(): Meter {
       const reading = {
         messages,
         quietMs: Math.round(Math.max(longestMs, atMs - heardMs)),
-        eventAgeMs: newestAgeMs,
         gaps,
       };
-      beginSlot(atMs);
-      return isWhole ? reading : null;
+      const eventAgeMs = beginSlot(atMs);
+      return isWhole ? { ...reading, eventAgeMs } : null;
     },
   };
 }

@@ -27,7 +27,7 @@ export interface SessionOptions {
   onOpen(session: Session): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
   onServed(session: Session, feed: Feed): void;
-  /** `frame` and `arrival` are good only until this returns. */
+  /** `frame` and `arrival` are good only until this returns; the bytes of the frame are nobody else's and may be kept. */
   onData(
     session: Session,
     feed: Feed,

@@ -21,7 +21,7 @@ export interface SocketOptions {
   onOpen: () => void;
   /** Any frame at all, pings and pongs included. */
   onHeard: (arrival: Arrival) => void;
-  /** A frame of text, valid UTF-8, or of bytes. Both are good only until this returns. */
+  /** A frame of text, valid UTF-8, or of bytes; it may be kept. `arrival` is good only until this returns. */
   onMessage: (frame: Buffer, arrival: Arrival) => void;
   /** Called once, however the socket ends; not after `close()`. */
   onDown: (down: Down) => void;

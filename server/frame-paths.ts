@@ -1,14 +1,13 @@
-import type { Sequence, Stream } from "./registry.js";
+import { conditionsOf, type Sequence, type Stream } from "./registry.js";
 
 /** Frames are scanned for all paths at once, with one bit for each. */
 export const maxFramePaths = 31;
 
-/** Every path that the streams of a socket have looked for in its frames, once. */
+/** Every path that the streams of a socket have looked for in each of its frames, once. */
 export function framePaths(streams: readonly Stream[]): string[] {
-  const paths = streams.flatMap(({ match, ignore, eventTime, sequence }) => [
-    match.path,
+  const paths = streams.flatMap(({ match, ignore, sequence }) => [
+    ...conditionsOf(match).map(({ path }) => path),
     ignore?.path,
-    eventTime?.path,
     sequence?.path,
     pathBefore(sequence),
   ]);

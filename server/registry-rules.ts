@@ -110,7 +110,7 @@ function socketRules({ url, keepAlive, streams }: Socket): Problem[] {
     ...must(
       framePaths(streams).length <= maxFramePaths,
       ["streams"],
-      `at most ${maxFramePaths} different paths in match, ignore, eventTime and sequence of all of them, as frames are scanned for them at once`,
+      `at most ${maxFramePaths} different paths in match, ignore and sequence of all of them, as frames are scanned for them at once`,
     ),
   ];
 }
@@ -134,7 +134,9 @@ function streamRules(stream: Stream, channels: string[]): Problem[] {
     ...each(["acknowledge"], acknowledge ?? [], (condition) =>
       matchRules([], condition, []),
     ),
-    ...matchRules(["match"], match, channels),
+    ...(Array.isArray(match)
+      ? each(["match"], match, (one) => matchRules([], one, channels))
+      : matchRules(["match"], match, channels)),
     ...matchRules(["ignore"], ignore, channels),
     ...pathRule(["eventTime", "path"], eventTime?.path),
     ...within(["sequence"], sequence ? sequenceRules(sequence) : []),

@@ -110,8 +110,13 @@ export interface Stream {
    * bad. Absent: nothing is awaited but data.
    */
   acknowledge?: Match[];
-  /** A frame is data of this stream when `match` holds and `ignore` does not. */
-  match: Match;
+  /**
+   * A frame is data of this stream when `match` holds, or all of it, and `ignore`
+   * does not. A frame is looked at until that is known: that a key is absent
+   * is known at its end only, so what data alone has is better in `match` than
+   * what it has not in `ignore`.
+   */
+  match: Match | Match[];
   ignore?: Match;
   /**
    * When the venue sent the frame by its own clock, else when the event
@@ -172,6 +177,11 @@ export interface StallThreshold {
 export interface Match {
   path: string;
   equals?: string | number;
+}
+
+/** All that must hold. */
+export function conditionsOf(match: Match | Match[]): Match[] {
+  return Array.isArray(match) ? match : [match];
 }
 
 /** Where the venue itself speaks about its faults. */

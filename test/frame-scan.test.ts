@@ -165,67 +165,6 @@ void t.test("a scan that wants little stops early, and finds that", (t) => {
   t.end();
 });
 
-/** The same document with other values here and there. */
-function varied(text: string): string {
-  const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[-\w.+]+/g;
-  return text.replace(token, (value, colon?: string) =>
-    colon || random() < 0.7 ? value : pick(leaves),
-  );
-}
-
-void t.test(
-  "what follows a frame's shape is read as if it were scanned",
-  (t) => {
-    const deciding = 0b1010_0101;
-    const following = compileScan(paths, deciding);
-    /** What is wanted on depends on what was found: on the value where it may, else on its being null. */
-    const wantedAfter = (by: typeof scanner) => (path: number) => {
-      const isNull = by.kind(path) === kinds.null;
-      const told = deciding & (1 << path) ? by.value(path) : undefined;
-      return all & ~(String(told).length * 0x1357) & ~(isNull ? 0x0f0f : 0);
-    };
-    let followed = 0;
-    for (let i = 0; i < documents; i += 1) {
-      const text = valueText(5);
-      following.scan(Buffer.from(text), all, wantedAfter(following), true);
-      const shape = following.shape();
-      if (!shape) continue;
-      for (const other of [text, varied(text), varied(text), valueText(5)]) {
-        const frame = Buffer.from(other);
-        if (!following.follow(shape, frame)) continue;
-        followed += 1;
-        const show = (by: typeof scanner, path: number) =>
-          `${by.kind(path)} ${String(by.value(path))} ${by.number(path)}`;
-        const isJson = scanner.scan(frame, all, wantedAfter(scanner));
-        for (const path of paths.keys()) {
-          const kind = scanner.kind(path);
-          const isTold =
-            (kind === kinds.string || kind === kinds.number) &&
-            (deciding & (1 << path)) === 0;
-          const expected = isTold ? show(scanner, path) : "0 undefined NaN";
-          if (!isJson || show(following, path) !== expected)
-            throw new Error(
-              `${paths[path]} of ${other}, which follows ${text}: ${show(following, path)}, not ${expected}`,
-            );
-        }
-      }
-    }
-    t.ok(followed > documents / 2, `${followed} frames followed`);
-
-    const a = 1 << paths.indexOf("$.a");
-    const followsOne = (wanted: number, text: string) => {
-      following.scan(Buffer.from(`{"x":1,"a":2}`), a, () => wanted, true);
-      return following.follow(following.shape()!, Buffer.from(text));
-    };
-    const early = 0;
-    t.ok(followsOne(early, `{"x":-7.5,"a":30,"b":4}`));
-    t.notOk(followsOne(early, `{"x":{"y":1,"a":2},"a":2}`));
-    t.notOk(followsOne(early, `{"x":1,"a":"2"}`));
-    t.notOk(followsOne(early, `{"x":1,"a":2]`));
-    t.end();
-  },
-);
-
 void t.test("of a key that comes twice, the first counts", (t) => {
   scan(`{"a":1,"a":2}`);
   t.equal(scanned(paths.indexOf("$.a")), 1);

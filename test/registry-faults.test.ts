@@ -225,6 +225,16 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
     'venues[0] (okx).socket.streams[0].match.equals: expected a text or a number, found {"any":"of these"}',
   ],
   [
+    "venues.0.socket.streams.0.match",
+    [],
+    "venues[0] (okx).socket.streams[0].match: expected a condition on a frame, an object with path and perhaps equals, or a list of one or more of them, found []",
+  ],
+  [
+    "venues.0.socket.streams.0.match",
+    [{ equals: "trades" }],
+    "venues[0] (okx).socket.streams[0].match[0].path: expected a path such as $, $.a.b[0] or $['any key'], 200 characters at most, found nothing",
+  ],
+  [
     "venues.0.socket.streams.0.typicalPerMinute",
     0,
     "venues[0] (okx).socket.streams[0].typicalPerMinute: expected a number of frames a minute above 0, found 0",
@@ -321,6 +331,11 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
     "venues.0.socket.streams.0.match.equals",
     "{chanId:ticker}",
     'venues[0] (okx).socket.streams[0].match.equals: expected {chanId:trades}, found "{chanId:ticker}"',
+  ],
+  [
+    "venues.0.socket.streams.0.match",
+    [{ path: "$.data" }, { path: "$[0]", equals: "{chanId:ticker}" }],
+    'venues[0] (okx).socket.streams[0].match[1].equals: expected {chanId:trades}, found "{chanId:ticker}"',
   ],
   [
     "venues.0.socket.streams.0.subscribe",

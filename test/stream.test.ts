@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import { WebSocketServer, type WebSocket } from "ws";
 import { makeBackoff } from "../probe/backoff.js";
 import { makeMeter } from "../probe/meter.js";
+import { makeNewestEvent } from "../probe/newest-event.js";
 import { startProbe } from "../probe/probe.js";
 import { makeLog } from "../server/log.js";
 import { loadRegistry, type Registry, type Venue } from "../server/registry.js";
@@ -355,12 +356,19 @@ void t.test("what is no JSON is no data, and no harm", async (t) => {
 });
 
 void t.test("the longest silence touches the slot, wherever it began", (t) => {
-  const meter = makeMeter();
+  const meter = makeMeter(makeNewestEvent({ path: "$.sent", unit: "ms" }));
+  const frame = (atMs: number, said: unknown, isGap?: boolean) =>
+    meter.frame(
+      Buffer.from(JSON.stringify(said)),
+      { atMs, unixMs: 1_790_000_000_000 + atMs },
+      isGap,
+    );
+  const sent = (atMs: number) => ({ sent: 1_790_000_000_000 + atMs });
   t.equal(meter.read(0, 1000), null, "not subscribed");
   meter.subscribed(500);
   t.equal(meter.read(1000, 1000), null, "only for half of the slot");
-  meter.frame(1100, 7);
-  meter.frame(1200, null);
+  frame(1100, sent(1093));
+  frame(1200, {});
   t.same(meter.read(2000, 1000), {
     messages: 2,
     quietMs: 800,
@@ -373,7 +381,7 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
     eventAgeMs: null,
     gaps: 0,
   });
-  meter.frame(3100, -3, true);
+  frame(3100, sent(3103), true);
   t.same(meter.read(4000, 1000), {
     messages: 1,
     quietMs: 1900,
@@ -384,6 +392,30 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
   t.equal(meter.read(5000, 1000), null);
   t.end();
 });
+
+void t.test(
+  "the age is the newest event's, though few frames are read",
+  (t) => {
+    const events = makeNewestEvent({ path: "$.sent", unit: "ms" });
+    const came = (atMs: number, said: unknown) =>
+      events.came(Buffer.from(JSON.stringify(said)), { atMs, unixMs: atMs });
+    t.equal(events.takeAgeMs(), null, "nothing came");
+    for (let atMs = 0; atMs < 1000; atMs += 10)
+      came(atMs, { sent: atMs - atMs / 10 });
+    t.equal(events.takeAgeMs(), 99, "the last of all");
+    t.equal(events.takeAgeMs(), null, "each slot has its own");
+    came(2000, { sent: 1990 });
+    came(2300, {});
+    came(2310, { sent: 2290 });
+    came(2320, { sent: "soon" });
+    t.equal(
+      events.takeAgeMs(),
+      20,
+      "one without a time is not taken for a reading",
+    );
+    t.end();
+  },
+);
 
 void t.test(
   "reconnects grow rarer, to once a minute, with chance in them",

@@ -2,6 +2,7 @@
 import t, { type Test } from "tap";
 import { parsePath } from "../server/json-path.js";
 import {
+  conditionsOf,
   loadRegistry,
   parseRegistry,
   type Match,
@@ -188,7 +189,8 @@ function isData(
   if (!/^[{[]/.test(text)) return false;
   const frame: unknown = JSON.parse(text);
   return (
-    holds(match, frame, frames) && !(ignore && holds(ignore, frame, frames))
+    conditionsOf(match).every((one) => holds(one, frame, frames)) &&
+    !(ignore && holds(ignore, frame, frames))
   );
 }
 

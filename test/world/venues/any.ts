@@ -3,7 +3,12 @@
  * with block heads, chain subscriptions, and otherwise bodies and frames that
  * hold just what the registry's paths ask for.
  */
-import type { RestEndpoint, Stream, Venue } from "../../../server/registry.js";
+import {
+  conditionsOf,
+  type RestEndpoint,
+  type Stream,
+  type Venue,
+} from "../../../server/registry.js";
 import { headAt } from "../heads.js";
 import { iso, type Tick } from "../market.js";
 import type { Conversation, Player, Session } from "../player.js";
@@ -128,7 +133,21 @@ function playChain(
 }
 
 function frameOf({ match }: Stream, tick: Tick): unknown {
-  return built(match.path, match.equals ?? tick.id);
+  return conditionsOf(match)
+    .map(({ path, equals }) => built(path, equals ?? tick.id))
+    .reduce(merged);
+}
+
+function merged(one: unknown, other: unknown): unknown {
+  if (typeof one !== "object" || typeof other !== "object") return other ?? one;
+  if (one === null || other === null) return other ?? one;
+  const both: unknown = Array.isArray(one)
+    ? [...(one as unknown[])]
+    : { ...one };
+  const into = both as Record<string, unknown>;
+  for (const [key, value] of Object.entries(other))
+    into[key] = merged(into[key], value);
+  return both;
 }
 
 /** The smallest body in which `path` leads to `value`: `$.a[1]` gives `{a: [null, value]}`. */

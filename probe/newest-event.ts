@@ -1,0 +1,51 @@
+import type { Stream } from "../server/registry.js";
+import { eventAge } from "./checks.js";
+import { compileEventTime } from "./event-time.js";
+import type { Arrival } from "./socket.js";
+
+/** How old the newest event of a slot was when it came. */
+export interface NewestEvent {
+  came(frame: Buffer, arrival: Arrival): void;
+  /** By our own clock as it is; null where no frame bore a time to believe. Begins the next slot. */
+  takeAgeMs(): number | null;
+}
+
+/**
+ * Times stand at the end of many frames, and passing over all that is before
+ * costs more than all else. So the last frame is kept, and read when the slot
+ * ends. One of it is read each so often all the same, for not every frame need
+ * bear a time: the age is of an event that is older than the newest by at most
+ * that.
+ */
+const readEveryMs = 250;
+
+export function makeNewestEvent(
+  eventTime: NonNullable<Stream["eventTime"]>,
+): NewestEvent {
+  const timeMsOf = compileEventTime(eventTime);
+  // It keeps the piece in which it came from being freed, 64 KiB at most beyond its own length.
+  let last: Buffer | null = null;
+  let lastUnixMs = 0;
+  let ageMs: number | null = null;
+  let readMs = -Infinity;
+
+  return {
+    came(frame, { atMs, unixMs }) {
+      last = frame;
+      lastUnixMs = unixMs;
+      if (atMs - readMs < readEveryMs) return;
+      const readAgeMs = eventAge(timeMsOf(frame), unixMs);
+      if (readAgeMs === null) return;
+      ageMs = readAgeMs;
+      readMs = atMs;
+    },
+    takeAgeMs() {
+      const lastAgeMs = last && eventAge(timeMsOf(last), lastUnixMs);
+      const takenMs = lastAgeMs ?? ageMs;
+      last = null;
+      ageMs = null;
+      readMs = -Infinity;
+      return takenMs;
+    },
+  };
+}
