@@ -150,7 +150,7 @@ function measuredStream(
     ...nothingMeasured,
     messages,
     quietMs,
-    eventAgeMs: corrected(eventAgeMs, clock),
+    eventAgeMs: correctedAge(eventAgeMs, clock),
     sequenceGaps: sequence && gaps,
   };
   if (quietMs > stream.stall.afterMs) return { ...measured, fault: "stall" };
@@ -166,11 +166,15 @@ function unserved({ askedMs }: Trouble, nowMs: number): Measurement {
   };
 }
 
-/** Events are as old as they would be by a clock that goes right. */
-function corrected(
+/**
+ * Events are as old as they would be by a clock that goes right. One that may be
+ * right, for all that is known, is believed: the middle of wide bounds says less.
+ */
+export function correctedAge(
   ageMs: number | null,
   clock: Pick<ClockWatch, "read">,
 ): number | null {
   if (ageMs === null) return null;
-  return Math.round(ageMs - (clock.read()?.errorMs ?? 0));
+  const { errorMs, withinMs } = clock.read() ?? { errorMs: 0, withinMs: 0 };
+  return Math.round(Math.abs(errorMs) > withinMs ? ageMs - errorMs : ageMs);
 }

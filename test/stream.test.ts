@@ -5,6 +5,7 @@ import { makeBackoff } from "../probe/backoff.js";
 import { makeMeter } from "../probe/meter.js";
 import { makeNewestEvent } from "../probe/newest-event.js";
 import { startProbe } from "../probe/probe.js";
+import { correctedAge } from "../probe/stream.js";
 import { makeLog } from "../server/log.js";
 import { loadRegistry, type Registry, type Venue } from "../server/registry.js";
 import type { Sample } from "../server/sample.js";
@@ -432,3 +433,15 @@ void t.test(
     t.end();
   },
 );
+
+void t.test("an event is as old as by a clock that goes right", (t) => {
+  const known = (errorMs: number, withinMs: number) => ({
+    read: () => ({ errorMs, withinMs }),
+  });
+  t.equal(correctedAge(120, known(800, 200)), -680);
+  t.equal(correctedAge(120, known(-800, 200)), 920);
+  t.equal(correctedAge(120, known(-103, 289)), 120, "it may be right");
+  t.equal(correctedAge(120, { read: () => null }), 120);
+  t.equal(correctedAge(null, known(800, 200)), null);
+  t.end();
+});
