@@ -65,7 +65,7 @@ interface Watched {
 }
 
 /** Measures venues of the registry from one region. No fault of a venue or of the database ends it. */
-export function startProbe(options: ProbeOptions): Promise<Probe> {
+export function startProbe(options: ProbeOptions): Probe {
   const { registry, region, version, siteUrl, spool, record, log } = options;
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
   const clockWatch = makeClockWatch();
@@ -156,7 +156,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
     return Promise.all(ending.values());
   }
 
-  return Promise.resolve({
+  return {
     status: () => ({
       ...tally.status(),
       ...ship.status(),
@@ -180,7 +180,7 @@ export function startProbe(options: ProbeOptions): Promise<Probe> {
       await ship.close();
       tally.close();
     },
-  });
+  };
 }
 
 function hostsOf({ rest, socket }: Venue): string[] {

@@ -63,7 +63,7 @@ void t.test("all venues", async (t) => {
   await migrate(pool, registry, log);
   const api = await serve(t, { pool, registry });
   const samples: Sample[] = [];
-  const probe = await startProbe({
+  const probe = startProbe({
     spool: await someSpool(t),
     ...{ registry, region, log, version: "1.2.3", siteUrl: "http://localhost" },
     async record(batch) {

@@ -53,7 +53,7 @@ void t.test("a venue that is added as the page says", async (t) => {
   for (const endpoint of venue!.rest) endpoint.cadenceMs = 1000;
   for (const stream of venue!.socket!.streams) stream.cadenceMs = 1000;
   const samples: Sample[] = [];
-  const probe = await startProbe({
+  const probe = startProbe({
     registry: world.registry,
     region: "us-east",
     version: "1.2.3",

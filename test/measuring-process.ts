@@ -37,7 +37,7 @@ const measured: Measured = {
 const log = makeLog("test", "error");
 const directory = await mkdtemp(join(tmpdir(), "venuewatch-spool-"));
 const spool = await openSpool({ directory, log });
-const probe = await startProbe({
+const probe = startProbe({
   registry,
   region: registry.regions[0]!.id,
   spool,

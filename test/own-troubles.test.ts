@@ -50,7 +50,7 @@ async function serve(t: Test, aheadMs: number): Promise<string> {
 
 async function probing(t: Test, registry: Registry) {
   const samples: Sample[] = [];
-  const probe = await startProbe({
+  const probe = startProbe({
     registry,
     region: "us-east",
     spool: await someSpool(t),

@@ -38,7 +38,7 @@ const identity = {
   version: "1.2.3",
   startedAt: new Date(),
 };
-const probe = await startProbe({
+const probe = startProbe({
   registry,
   region,
   spool: { ...spool, add: addTold },

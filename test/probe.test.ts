@@ -25,7 +25,7 @@ void t.test(
     }
     const samples: Sample[] = [];
     let away = true;
-    const probe = await startProbe({
+    const probe = startProbe({
       registry,
       region: "ap-southeast",
       version: "1.2.3",

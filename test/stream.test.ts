@@ -37,7 +37,7 @@ function quickly(
 /** A probe at work on a registry, and what it records. */
 async function probing(t: Test, probed: Registry) {
   const samples: Sample[] = [];
-  const probe = await startProbe({
+  const probe = startProbe({
     registry: probed,
     region,
     version: "0.1.0",

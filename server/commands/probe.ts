@@ -55,7 +55,7 @@ export async function run(): Promise<void> {
       directory: join(settings.dataDir, "spool", region),
       log,
     });
-    const probe = await startProbe({
+    const probe = startProbe({
       registry,
       region,
       spool,
