@@ -13,9 +13,9 @@ export interface NewestEvent {
 /**
  * Times stand at the end of many frames, and passing over all that is before
  * costs more than all else. So the last frame is kept, and read when the slot
- * ends. One of it is read each so often all the same, for not every frame need
- * bear a time: the age is of an event that is older than the newest by at most
- * that.
+ * ends. One is read each so often all the same, for not every frame need bear a
+ * time: where the last has none, the age is that of an event at most so much
+ * before the newest that has one.
  */
 const readEveryMs = 250;
 
