@@ -18,7 +18,7 @@ const server = createServer((socket) => {
     // The first message of the client is its subscription.
     socket.once("data", () => {
       socket.on("data", (said: Buffer) => {
-        if (said[0] === goodbye) socket.destroy();
+        if (saysGoodbye(said)) socket.destroy();
       });
       socket.once("close", () => process.send!("closed"));
       flood(socket);
@@ -32,6 +32,19 @@ process.once("message", (frames: string[]) => {
   });
 });
 process.once("disconnect", () => process.exit());
+
+/** The last of several short frames may come in one piece with others: a subscription, a ping. */
+function saysGoodbye(said: Buffer): boolean {
+  for (let at = 0; at + 2 <= said.length;) {
+    if (said[at] === goodbye) return true;
+    const short = said[at + 1]! & 127;
+    const isLong = short === 126;
+    const length = isLong ? said.readUInt16BE(at + 2) : short;
+    // head and mask
+    at += (isLong ? 8 : 6) + length;
+  }
+  return false;
+}
 
 function flood(socket: Socket) {
   if (socket.destroyed) return;

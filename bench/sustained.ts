@@ -16,7 +16,7 @@ import { componentsOf } from "../server/registry.js";
 import type { Figure } from "./figure.js";
 import { goodSample, log, openStage, type Stage } from "./stage.js";
 
-const isServer = process.env.DATABASE_URL !== undefined;
+const isServer = Boolean(process.env.DATABASE_URL);
 /** What was promised. */
 const perSecond = isServer ? 20_000 : 5_000;
 const forMs = Number(process.env.SUSTAIN_S ?? 60) * 1000;

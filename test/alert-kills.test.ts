@@ -29,7 +29,7 @@ import { randomFrom } from "./random-samples.js";
 import { until } from "./until.js";
 import { type Reaction, startReceiver } from "./world/receiver.js";
 
-const kills = Number(process.env.KILLS ?? 60);
+const kills = Number(process.env.KILLS ?? 40);
 const programsAtOnce = 4;
 const deadlineMs = 300;
 
