@@ -1,5 +1,5 @@
 import type { Log } from "../server/log.js";
-import type { Registry, Venue } from "../server/registry.js";
+import { hostsOf, type Registry, type Venue } from "../server/registry.js";
 import type { ClockError, Trouble } from "../server/watch.js";
 import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
@@ -181,15 +181,6 @@ export function startProbe(options: ProbeOptions): Probe {
       tally.close();
     },
   };
-}
-
-function hostsOf({ rest, socket }: Venue): string[] {
-  const urls = [
-    ...rest.map(({ url }) => url),
-    ...(socket ? [socket.url] : []),
-    ...(socket?.streams.flatMap(({ url }) => url ?? []) ?? []),
-  ];
-  return urls.map((url) => new URL(url).hostname);
 }
 
 /** The slot of a stream lies before its scheduled instant, and so may a standstill of ours that made its silence. */

@@ -248,6 +248,16 @@ function socketComponents(socket: Socket | null): Component[] {
   return [connection, ...streams];
 }
 
+/** The names or addresses of every host at which a venue is measured; one may come several times. */
+export function hostsOf({ rest, socket }: Venue): string[] {
+  const urls = [
+    ...rest.map(({ url }) => url),
+    ...(socket ? [socket.url] : []),
+    ...(socket?.streams.flatMap(({ url }) => url ?? []) ?? []),
+  ];
+  return urls.map((url) => new URL(url).hostname);
+}
+
 /**
  * Reads and checks a registry file.
  *

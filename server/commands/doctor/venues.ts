@@ -9,7 +9,7 @@ import { makeResolver, type Resolver } from "../../../probe/resolver.js";
 import { makeRest, type Rest } from "../../../probe/rest.js";
 import { openSocket } from "../../../probe/socket.js";
 import { isBeyondBearing } from "../../../probe/troubles.js";
-import type { Registry, Venue } from "../../registry.js";
+import { hostsOf, type Registry, type Venue } from "../../registry.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
 export interface Reached {
@@ -285,13 +285,4 @@ function clockFound(watch: ClockWatch): Finding {
   return Math.abs(errorMs) - withinMs > 500
     ? warning("clock", found, advice)
     : ok("clock", found);
-}
-
-function hostsOf({ rest, socket }: Venue): string[] {
-  const urls = [
-    ...rest.map(({ url }) => url),
-    ...(socket ? [socket.url] : []),
-    ...(socket?.streams.flatMap(({ url }) => url ?? []) ?? []),
-  ];
-  return urls.map((url) => new URL(url).hostname);
 }
