@@ -1,5 +1,7 @@
+import { makeReplicaMetrics } from "../api/replica-metrics.js";
 import { makeWebMetrics } from "../api/web-metrics.js";
 import { startWeb } from "../api/web.js";
+import { askedAtScrape } from "../asked-at-scrape.js";
 import { openPool, warnUnlessReachable } from "../db.js";
 import { startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
@@ -7,9 +9,11 @@ import { makeLog } from "../log.js";
 import { makeOwnMetrics } from "../own-metrics.js";
 import { readiness } from "../readiness.js";
 import { loadRegistry } from "../registry.js";
+import { replicaState } from "../replica.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
-export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads, from DATABASE_READ_URL where that is set.`;
+export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads, from DATABASE_READ_URL where that is set;
+/readyz then says how far that replica is behind, and is not ready beyond half a minute.`;
 
 /** A page that takes longer is given up: its reader has gone long before. */
 const statementTimeoutMs = 10_000;
@@ -30,9 +34,16 @@ export async function run(): Promise<void> {
     await warnUnlessReachable(pool, url, log);
     const metrics = makeOwnMetrics("web");
     const onAnswered = makeWebMetrics(metrics);
+    const ofReplica = settings.databaseReadUrl !== null;
+    if (ofReplica)
+      makeReplicaMetrics(
+        metrics,
+        askedAtScrape(async () => [await replicaState(pool)], log),
+      );
     const web = await startWeb({
       ...settings,
       pool,
+      ofReplica,
       registry,
       log,
       onAnswered,
@@ -41,7 +52,7 @@ export async function run(): Promise<void> {
     const health = await startHealth({
       service: "web",
       port: settings.healthPort.web,
-      ready: () => readiness(pool),
+      ready: () => readiness(pool, ofReplica),
       metrics,
       log,
     });
