@@ -2,7 +2,7 @@
 # them) are environment variables: `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start test proofs bench build lint rules format-check format clean
+.PHONY: help demo start secrets test proofs bench build lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -15,6 +15,16 @@ demo: build ## run everything on this machine against simulated venues, with nin
 
 start: build ## run everything against the real venues of registry.json
 	$(VENUEWATCH) up
+
+# Each is made once and then left alone. The directory is closed to everybody else; the files are not, as the users of the
+# containers, to which they are mounted, are others than ours.
+secrets: ## make the passwords and the key that compose.yaml takes, those that are missing
+	@install -d -m 700 secrets
+	@for name in owner_password probe_password core_password web_password replica_password; do \
+	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
+	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
+	@chmod 444 secrets/*
+	@echo "secrets/ has what compose.yaml takes; keep a copy of channel_key: without it channels must be added anew"
 
 # the linter and the formatter take one core each
 test: node_modules/.installed ## run the linter, the formatter's check, the compiler and all tests

@@ -84,8 +84,8 @@ void t.test("own metrics tell of replicas alone", async (t) => {
 void t.test("a primary in a replica's place is read as it is", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   t.match(await replicaState(pool), { is_replica: false });
-  const { ask } = await serve(t, { pool, registry, ofReplica: true });
-  const { body } = await ask<object>("/readyz");
+  const api = await serve(t, { pool, registry, ofReplica: true });
+  const { body } = await api.ask<object>("/readyz");
   t.match(body, {
     checks: {
       replica: { ok: true, detail: "is a primary, and behind nobody" },
