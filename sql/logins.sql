@@ -24,6 +24,8 @@ from (
     ('core', 'statement_timeout', '10min'),
     ('core', 'idle_in_transaction_session_timeout', '1min'),
     ('core', 'temp_file_limit', '10GB'),
+    -- of each refresh of a roll-up TimescaleDB writes several lines into the server's log; what fails, core logs itself
+    ('core', 'log_min_messages', 'fatal'),
     ('web', 'statement_timeout', '20s'),
     ('web', 'idle_in_transaction_session_timeout', '20s'),
     ('web', 'temp_file_limit', '1GB'),

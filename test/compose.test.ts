@@ -8,44 +8,8 @@ import { commands } from "../server/command-line.js";
 import { packagedFile } from "../server/package.js";
 import type { Service as Program } from "../server/service.js";
 import { readSettings, settingTable } from "../server/settings.js";
+import { compose, composeText } from "./compose.js";
 
-interface Service {
-  image: string;
-  build?: string;
-  command?: string[];
-  entrypoint?: string[];
-  environment?: Record<string, string>;
-  secrets?: string[];
-  volumes?: string[];
-  ports?: string[];
-  networks: string[];
-  profiles?: string[];
-  depends_on?: Record<string, { condition: string }>;
-  healthcheck?: { test: string[] };
-  restart: string;
-  read_only?: boolean;
-  cap_drop?: string[];
-  cap_add?: string[];
-  privileged?: boolean;
-  security_opt?: string[];
-  init?: boolean;
-  user?: string;
-  cpus?: number | string;
-  mem_limit?: string;
-  pids_limit?: number;
-  stop_grace_period?: string;
-  logging?: { options: Record<string, string> };
-}
-
-interface Compose {
-  services: Record<string, Service>;
-  networks: Record<string, { internal?: boolean }>;
-  secrets: Record<string, { file: string }>;
-  volumes: Record<string, object>;
-}
-
-const text = readFileSync(packagedFile("compose.yaml"), "utf8");
-const compose = parseYaml(withDefaults(text)) as Compose;
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
 const programs = ours.filter(([, { restart }]) => restart !== "no");
@@ -200,7 +164,7 @@ void t.test("every login is made, and has what it needs and no more", (t) => {
       `${name} and where channels are`,
     );
   }
-  t.notMatch(text, /postgres:\/\/[^@\s]*:[^@\s]*@/, "no password in it");
+  t.notMatch(composeText, /postgres:\/\/[^@\s]*:[^@\s]*@/, "no password in it");
   const makefile = readFileSync(packagedFile("Makefile"), "utf8");
   for (const [name, { file }] of Object.entries(compose.secrets)) {
     t.equal(file, `./secrets/${name}`);
@@ -306,11 +270,6 @@ void t.test("the image has what its programs read", (t) => {
   t.match(last, /^USER node$/m);
   t.end();
 });
-
-/** As compose does it where nothing is set. */
-function withDefaults(yaml: string): string {
-  return yaml.replace(/\$\{\w+:-([^}]*)\}/g, "$1");
-}
 
 function secondsOf(duration = "10s"): number {
   const [, count, unit] = /^(\d+)([sm])$/.exec(duration)!;
