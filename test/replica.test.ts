@@ -1,15 +1,20 @@
 /** What a web program says of the replica from which it reads. How real replicas lag is in topology.test.ts. */
 import t from "tap";
+import { replicaFound } from "../server/commands/doctor/replica.js";
 import { makeReplicaMetrics } from "../server/api/replica-metrics.js";
+import { makeLog } from "../server/log.js";
 import { makeOwnMetrics } from "../server/own-metrics.js";
 import {
   replicaCheck,
   type ReplicaState,
   replicaState,
 } from "../server/replica.js";
+import { readSettings } from "../server/settings.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { told } from "./own-families.js";
+
+const log = makeLog("test", "error");
 
 const well: ReplicaState = {
   is_replica: true,
@@ -82,8 +87,16 @@ void t.test("own metrics tell of replicas alone", async (t) => {
 });
 
 void t.test("a primary in a replica's place is read as it is", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry, url } = await migratedDatabase(t);
   t.match(await replicaState(pool), { is_replica: false });
+  const found = (databaseReadUrl: string) =>
+    replicaFound({ ...readSettings({}), databaseReadUrl }, log);
+  t.match(await found(url), { check: "replica", grade: "ok" });
+  t.match(await found("postgres://127.0.0.1:1/venues"), {
+    grade: "failure",
+    found: /nothing listens there; start it, or correct DATABASE_READ_URL/,
+  });
+  t.equal(await replicaFound(readSettings({}), log), null);
   const api = await serve(t, { pool, registry, ofReplica: true });
   const { body } = await api.ask<object>("/readyz");
   t.match(body, {

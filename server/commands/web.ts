@@ -23,6 +23,7 @@ export async function run(): Promise<void> {
   const log = makeLog("web", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const registry = await loadRegistry(settings.registry);
+    const ofReplica = settings.databaseReadUrl !== null;
     const url = settings.databaseReadUrl ?? databaseUrlOf(settings);
     const pool = openPool(url, {
       applicationName: "web",
@@ -31,10 +32,14 @@ export async function run(): Promise<void> {
     });
     life.onClose("database connections", pool.close);
     // it starts without a database too, and says so: /healthz must answer, and the database may come later
-    await warnUnlessReachable(pool, url, log);
+    await warnUnlessReachable(
+      pool,
+      url,
+      log,
+      ofReplica ? "DATABASE_READ_URL" : "DATABASE_URL",
+    );
     const metrics = makeOwnMetrics("web");
     const onAnswered = makeWebMetrics(metrics);
-    const ofReplica = settings.databaseReadUrl !== null;
     if (ofReplica)
       makeReplicaMetrics(
         metrics,
