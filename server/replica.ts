@@ -9,9 +9,9 @@ export interface ReplicaState {
   receiving: boolean;
   /** Whether an operator has stopped it from replaying what it receives. */
   paused: boolean;
-  /** Received and not yet replayed; null before anything was received. */
+  /** What the primary has, as far as is known, and this has not replayed; null before anything was received. */
   behind_bytes: number | null;
-  /** Null where it cannot be known: nothing was ever replayed. */
+  /** At the most. Null where it cannot be known: nothing was ever replayed. */
   behind_seconds: number | null;
   /** Since the newest transaction that it has replayed. */
   silent_seconds: number | null;
@@ -42,10 +42,10 @@ export function replicaCheck(state: ReplicaState): Readiness["checks"][string] {
       state.receiving ? null : "it receives nothing from its primary",
       state.paused ? "its replay is paused" : null,
       state.behind_bytes
-        ? `${state.behind_bytes} bytes are received and not replayed`
+        ? `${state.behind_bytes} bytes are not replayed yet`
         : null,
       // the engine's own check says whose silence it is
-      behind === 0 && silent !== null && silent > replicaMayLagSeconds
+      ok && silent !== null && silent > replicaMayLagSeconds
         ? `nothing was written for ${Math.floor(silent)} s`
         : null,
     ]

@@ -60,6 +60,8 @@ export interface Cluster {
   bin: string;
   primary: Running;
   replica: Running;
+  /** Where the replica finds the primary; a gate may be put in between. */
+  upstream: { port: number };
 }
 
 /**
@@ -129,6 +131,7 @@ export async function makeCluster(
       stdio: ["ignore", "pipe", "pipe"],
     }),
   );
+  const upstream = { port };
   const replica = running(t, replicaPort, () =>
     spawn(join(config, "start-replica.sh"), serverArgs(replicaPort), {
       ...user,
@@ -137,7 +140,7 @@ export async function makeCluster(
         PATH,
         PGDATA: join(replicaData, "data"),
         PRIMARY_HOST: "127.0.0.1",
-        PRIMARY_PORT: String(port),
+        PRIMARY_PORT: String(upstream.port),
         REPLICA_NAME: "replica",
         REPLICA_PASSWORD_FILE: join(passwords, "replica_password"),
         RUN_DIR: replicaData,
@@ -146,7 +149,7 @@ export async function makeCluster(
     }),
   );
   primary.start();
-  return { bin, primary, replica };
+  return { bin, primary, replica, upstream };
 }
 
 function running(t: Test, port: number, launch: () => ChildProcess): Running {

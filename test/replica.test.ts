@@ -31,13 +31,13 @@ void t.test("a replica is good while it lags for half a minute", (t) => {
     [
       { behind_seconds: 1.26, behind_bytes: 320 },
       true,
-      "1.3 s behind; 320 bytes are received and not replayed",
+      "1.3 s behind; 320 bytes are not replayed yet",
     ],
     // nobody writes: that is no lag, however long it lasts
     [
-      { silent_seconds: 3_600.5 },
+      { behind_seconds: 4.2, silent_seconds: 3_600.5 },
       true,
-      "0.0 s behind; nothing was written for 3600 s",
+      "4.2 s behind; nothing was written for 3600 s",
     ],
     [
       { receiving: false, behind_seconds: 30 },
@@ -52,7 +52,7 @@ void t.test("a replica is good while it lags for half a minute", (t) => {
     [
       { paused: true, behind_seconds: 99, behind_bytes: 4_096 },
       false,
-      "99.0 s behind, more than 30; its replay is paused; 4096 bytes are received and not replayed",
+      "99.0 s behind, more than 30; its replay is paused; 4096 bytes are not replayed yet",
     ],
     [
       { receiving: false, behind_seconds: null, behind_bytes: null },

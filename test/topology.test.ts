@@ -11,6 +11,7 @@ import {
 } from "node:child_process";
 import { once } from "node:events";
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -22,7 +23,7 @@ import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
 import { makeLog } from "../server/log.js";
-import { openPool, sql } from "../server/db.js";
+import { openPool, type Pool, sql } from "../server/db.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry } from "../server/registry.js";
 import { replicaState } from "../server/replica.js";
@@ -35,6 +36,7 @@ import {
 } from "./cluster.js";
 import { compose } from "./compose.js";
 import { pastIncident } from "./fleet.js";
+import { type Gate, makeGate } from "./gate.js";
 import { freePort } from "./free-port.js";
 import { assembleImage } from "./image.js";
 import { until } from "./until.js";
@@ -79,6 +81,7 @@ void t.test("production, as plain processes", { skip }, async (t) => {
     ["a replica, and two web programs that read from it", startsReplica],
     ["a proxy before them", startsProxy],
     ["nobody writes: that is no lag", idleIsNoLag],
+    ["the way to the primary is cut without a word", linkIsCut],
     ["replay stands still: web says so, and another one serves", replayPaused],
     ["a question that the replica must cancel is 503", conflictIs503],
     ["the replica dies, and comes back", replicaDies],
@@ -106,6 +109,8 @@ interface Stage extends Cluster {
   /** Until the end of the story, not of a step. */
   longRunning: (launch: () => ChildProcess) => ReturnType<typeof longRunning>;
   ownerUrl: (server: "primary" | "replica") => string;
+  /** Between the primary and the replica. */
+  gate: Gate;
   /** Address of the proxy; null without one. */
   proxy: string | null;
   dir: string;
@@ -171,6 +176,7 @@ async function setStage(t: Test, bin: string): Promise<Stage> {
     dir,
     secret,
     programs,
+    gate: await makeGate(t, `postgres://127.0.0.1:${primary.port}/`),
     proxy: null,
     longRunning: (launch) => longRunning(t, launch),
     ownerUrl: (server) =>
@@ -289,13 +295,15 @@ async function startsOnPrimary(t: Test, stage: Stage) {
 }
 
 async function startsReplica(t: Test, stage: Stage) {
-  const { replica } = stage;
+  const { replica, gate } = stage;
+  stage.upstream.port = Number(new URL(gate.url).port);
   // what a base backup leaves that was broken off
   const part = join(stage.dir, "replica", "data.part");
   const left = `mkdir ${part} && echo 15 >${part}/PG_VERSION`;
   execFileSync("sh", ["-c", left], serverUser());
   replica.start();
   await answers(stage.ownerUrl("replica"));
+  t.notOk(existsSync(part));
   const [slot] = await asked(
     stage.ownerUrl("primary"),
     "select slot_name, active from pg_replication_slots",
@@ -420,25 +428,57 @@ async function idleIsNoLag(t: Test, stage: Stage) {
   );
   for (const { name, stop } of writers)
     t.equal(await stop(), 0, `${name} closes when it is told to`);
-  const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
-  try {
+  const web = stage.programs["web-1"]!;
+  await onReplica(stage, async (pool) => {
     await until(
-      async () => (await replicaState(pool)).silent_seconds! > 5,
-      60_000,
+      async () => (await replicaState(pool)).silent_seconds! > 35,
+      90_000,
       250,
     );
-    t.match(await replicaState(pool), {
-      is_replica: true,
-      receiving: true,
-      paused: false,
+    const state = await replicaState(pool);
+    t.match(state, {
+      ...{ is_replica: true, receiving: true, paused: false },
       behind_bytes: 0,
-      behind_seconds: 0,
     });
-  } finally {
-    await pool.close();
-  }
+    // the primary says every five seconds that it has no more
+    t.ok(state.behind_seconds! < 30, `${state.behind_seconds} s`);
+  });
+  t.match((await ready(web)).checks.replica, {
+    ok: true,
+    detail: /^\d+\.\d s behind; nothing was written for 3\d s$/,
+  });
   for (const { start } of writers) start();
   for (const program of writers) await becomesReady(t, program);
+}
+
+/** The replica still has its connection, and hears nothing by it. */
+async function linkIsCut(t: Test, stage: Stage) {
+  const { gate, programs } = stage;
+  const patience = (value: string) =>
+    onReplica(stage, async (pool) => {
+      await pool.script(`alter system set wal_receiver_timeout = ${value}`);
+      await pool.script("select pg_reload_conf()");
+    });
+  await patience("'10min'");
+  gate.mute();
+  await onReplica(stage, async (pool) => {
+    await until(
+      async () => (await replicaState(pool)).behind_seconds! > 8,
+      30_000,
+      100,
+    );
+    t.match(await replicaState(pool), { receiving: true, behind_bytes: 0 });
+  });
+  await patience("default");
+  await gate.open();
+  await until(
+    async () =>
+      /^[0-3]\.\d s behind$/.test(
+        (await ready(programs["web-1"]!)).checks.replica!.detail,
+      ),
+    60_000,
+    250,
+  );
 }
 
 async function replayPaused(t: Test, stage: Stage) {
@@ -451,7 +491,7 @@ async function replayPaused(t: Test, stage: Stage) {
   t.match(checks.replica, {
     ok: false,
     detail:
-      /^3\d\.\d s behind, more than 30; its replay is paused; \d+ bytes are received and not replayed$/,
+      /^3\d\.\d s behind, more than 30; its replay is paused; \d+ bytes are not replayed yet$/,
   });
   t.match(checks.database, { ok: true });
   const health = await fetch(`${programs["web-1"]!.own}/readyz`);
@@ -579,6 +619,18 @@ function noPasswordIsTold(t: Test, stage: Stage): Promise<void> {
   for (const name of Object.keys(compose.secrets))
     t.notOk(told.includes(stage.secret(name)), name);
   return Promise.resolve();
+}
+
+async function onReplica<Result>(
+  stage: Stage,
+  work: (pool: Pool) => Promise<Result>,
+): Promise<Result> {
+  const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.close();
+  }
 }
 
 /** One that was open for a while, and is over. */

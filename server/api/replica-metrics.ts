@@ -32,12 +32,12 @@ const gauges: [
 ][] = [
   [
     "lag_seconds",
-    "Since the newest transaction that the replica has replayed; 0 where it has replayed all that its primary has sent.",
+    "How far the replica may be behind: since the newest transaction that it has replayed, or since its primary last said that there is no other.",
     (of) => of.behind_seconds,
   ],
   [
     "lag_bytes",
-    "What the replica has received and not yet replayed.",
+    "What the primary has, as far as the replica knows, and the replica has not replayed.",
     (of) => of.behind_bytes,
   ],
   [
