@@ -8,15 +8,18 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
+import type { ChannelNumbers } from "../probe/checks.js";
 import { makeFeed } from "../probe/feed.js";
 import { startLine } from "../probe/line.js";
 import { compileFrameReader } from "../probe/frame-reader.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeLog } from "../server/log.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
+import { withChannel } from "../probe/session.js";
 import { connect, send } from "../test/world/clients.js";
 import { startWorld } from "../test/world/world.js";
 import { type Figure, spreadOf } from "./figure.js";
+import type { Said } from "./streams-server.js";
 
 const kinds = [
   ["binance", "trades"],
@@ -28,6 +31,10 @@ const kinds = [
   ["deribit", "ticker"],
   ["binance-futures", "book"],
   ["kucoin-futures", "book"],
+  ["gate", "book"],
+  ["bitfinex", "trades"],
+  ["bitfinex", "book"],
+  ["deribit", "book"],
 ] as const;
 
 const turns = 7;
@@ -64,11 +71,11 @@ export async function benchStreams(): Promise<Figure[]> {
 }
 
 async function measure(registry: Registry, id: string, name: string) {
-  const frames = await framesOf(registry, id, name);
+  const said = await saidBy(registry, id, name);
   const server = fork(
     fileURLToPath(new URL("streams-server.js", import.meta.url)),
   );
-  server.send(frames);
+  server.send(said);
   try {
     const [port] = (await once(server, "message")) as [number];
     const url = `ws://127.0.0.1:${port}`;
@@ -90,7 +97,7 @@ async function measure(registry: Registry, id: string, name: string) {
       bare: spreadOf(bare).p50,
       // A machine that has other work to do has it in both halves of a turn.
       ratio: spreadOf(ours.map((value, turn) => value / bare[turn]!)).p50,
-      bytes: Buffer.byteLength(frames.at(-1)!),
+      bytes: Buffer.byteLength(said.frames.at(-1)!),
     };
   } finally {
     server.disconnect();
@@ -155,7 +162,11 @@ async function startOurs(
 }
 
 /** What the world's player of the venue says on this stream. */
-async function framesOf(registry: Registry, id: string, name: string) {
+async function saidBy(
+  registry: Registry,
+  id: string,
+  name: string,
+): Promise<Said> {
   const venue = registry.venues.find((one) => one.id === id)!;
   const world = await startWorld({
     registry: { ...registry, venues: [{ ...venue, rest: [] }] },
@@ -167,17 +178,23 @@ async function framesOf(registry: Registry, id: string, name: string) {
     const stream = socket!.streams.find((one) => one.name === name)!;
     const client = await connect(stream.url ?? socket!.url);
     send(client, stream.subscribe);
-    const frames: string[] = [];
+    const said: Said = { notices: [], frames: [], isBinary: false };
     const reader = compileFrameReader([stream]);
-    client.ws.on("message", (frame: Buffer) => {
-      // Acknowledgements and heartbeats come too.
-      if (reader.read(frame, new Map(), () => {}))
-        frames.push(frame.toString());
+    let channels: ChannelNumbers = new Map();
+    client.ws.on("message", (frame: Buffer, isBinary) => {
+      const text = frame.toString();
+      const isData = reader.read(frame, channels, () => {});
+      if (isData) said.frames.push(text);
+      // What comes between data is no part of what is measured.
+      else if (said.frames.length === 0) said.notices.push(text);
+      if (isData) said.isBinary = isBinary;
+      else channels = withChannel(JSON.parse(text), channels, 1);
     });
-    while (frames.length < differentFrames)
+    while (said.frames.length <= differentFrames)
       await new Promise((passed) => setTimeout(passed, 10));
     client.ws.terminate();
-    return frames;
+    // The first may be a snapshot, which comes once.
+    return { ...said, frames: said.frames.slice(1) };
   } finally {
     await world.close();
   }
