@@ -13,7 +13,11 @@ import type { FrameNumbers } from "./sequence.js";
 
 /** Reads the frames of one socket, for all its streams at once. */
 export interface FrameReader {
-  /** Calls `onData` for each stream whose data the frame is; returns whether it was any's. */
+  /**
+   * Calls `onData` for each stream whose data the frame is; returns whether it was any's.
+   *
+   * @param channels another map whenever a number in it is another
+   */
   read(frame: Buffer, channels: ChannelNumbers, onData: OnData): boolean;
 }
 
