@@ -1,6 +1,5 @@
 /** Why a database cannot be used, where the user can put that right. */
 
-import type { SettingName } from "./settings.js";
 import { UserError } from "./user-error.js";
 
 /**
@@ -8,12 +7,12 @@ import { UserError } from "./user-error.js";
  *
  * @param error as `pg` gives it
  * @param url the address that was tried; its password is not shown
- * @param setting where the address came from
+ * @param setting where the user has written it
  */
 export function databaseFault(
   error: unknown,
   url: string,
-  setting: SettingName = "DATABASE_URL",
+  setting = "DATABASE_URL",
 ): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   const key = message === "timeout expired" ? "ETIMEDOUT" : code;
