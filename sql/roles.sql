@@ -79,6 +79,7 @@ grant select on
   alert_event, rules_in_force, official_source, official_reading, official_incident, official_change, delivery, watch
 to vw_web, vw_analyst;
 grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
+grant select on all tables in schema analytics to vw_analyst;
 
 grant insert on sample to vw_probe;
 grant select, insert, update on probe to vw_probe;
