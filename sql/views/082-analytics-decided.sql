@@ -161,7 +161,7 @@ select
   e.dispatched_at,
   e.dropped_at
 from alert_event e
-join incident i using (incident_id)
+left join incident i using (incident_id)
 left join component c using (component_id)
 left join venue v using (venue_id);
 
@@ -200,7 +200,7 @@ select
   d.told_after_ms,
   i.retracted_at
 from delivery d
-join channel h using (channel_id)
+left join channel h using (channel_id)
 left join alert_event e using (event_id)
 left join incident i using (incident_id)
 left join component c using (component_id)
