@@ -361,7 +361,9 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
   }
 }
 
-async function comparedAsTheApi(t: Test, { api, analyst }: Asked) {
+async function comparedAsTheApi(t: Test, asked: Asked) {
+  await noticesAsTold(t, asked);
+  const { api, analyst } = asked;
   const { body } = await api.ask<{
     venues: { id: string; detection: Detection }[];
   }>("/v1/detection?days=90");
@@ -400,6 +402,38 @@ async function comparedAsTheApi(t: Test, { api, analyst }: Asked) {
     // the API tells none that is made of fewer than five
     if (detection.aheadUncorrelated !== null)
       t.equal(told!["median_ahead_s"], detection.aheadUncorrelated, id);
+  }
+}
+
+/** Field by field, all that are told. */
+async function noticesAsTold(t: Test, { api, analyst }: Asked) {
+  interface Told {
+    id: string;
+    startedAt: string;
+    postedAt: string | null;
+    resolvedAt: string | null;
+  }
+  for (const venue of ["deribit", "okx", "coinbase"]) {
+    const { body } = await api.ask<{ official: { incidents: Told[] } }>(
+      `/v1/targets/${venue}`,
+    );
+    const { rows } = await analyst.query<Row & { id: string }>(
+      `select external_id as id, title, url, kind, status, impact, vanished, doubtful as "timesDoubtful",
+        api_form(started_at) as "startedAt", api_form(posted_at) as "postedAt", api_form(resolved_at) as "resolvedAt"
+      from analytics.notices
+      where venue = $1`.replaceAll(
+        /api_form\((\w+)\)/g,
+        `to_char($1, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+      ),
+      [venue],
+    );
+    t.ok(body.official.incidents.length > 0, venue);
+    for (const told of body.official.incidents)
+      t.match(
+        told,
+        rows.find(({ id }) => id === told.id) ?? { missing: true },
+        `${venue}: ${told.id}`,
+      );
   }
 }
 

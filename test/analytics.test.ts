@@ -40,6 +40,28 @@ void t.test("the interface of analysts", async (t) => {
       select 'the schema' where obj_description('analytics'::regnamespace, 'pg_namespace') is null
     `);
     t.strictSame(silent, []);
+    const plain = page.replace(/ +/g, " ");
+    const columns = await pool.query<{ view: string; line: string }>(sql`
+      select
+        c.relname as view,
+        format(
+          '| \`%s\` | %s | %s |',
+          a.attname,
+          replace(format_type(a.atttypid, a.atttypmod), 'timestamp with time zone', 'timestamptz'),
+          col_description(c.oid, a.attnum)
+        ) as line
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+      where c.relnamespace = 'analytics'::regnamespace
+      union all
+      select c.relname, obj_description(c.oid, 'pg_class')
+      from pg_class c
+      where c.relnamespace = 'analytics'::regnamespace
+    `);
+    const described = (view: string) =>
+      plain.split(`### \`analytics.${view}\``)[1]?.split("###")[0] ?? "";
+    for (const { view, line } of columns)
+      t.match(described(view), line, `docs/analysts.md has it below ${view}`);
     const names = await pool.query<{ name: string }>(sql`
       select c.relname as name from pg_class c where c.relnamespace = 'analytics'::regnamespace
       union

@@ -10,8 +10,8 @@ export interface Question {
 
 export function questionsOf(page: string): Question[] {
   return page
-    .split(/^### /m)
-    .slice(1)
+    .split(/^##+ /m)
+    .filter((part) => /^\d+\. /.test(part))
     .map((part) => {
       const title = part.slice(0, part.indexOf("\n"));
       const [step, ...more] = stepsOf(part);
