@@ -102,6 +102,10 @@ export const commands: Record<string, Entry> = {
     summary: "try other rules on a past period",
     load: () => import("./commands/replay.js"),
   },
+  move: {
+    summary: "carry everything to another database",
+    load: () => import("./commands/move.js"),
+  },
 };
 
 /** Runs the command that the arguments name. Errors end the process, see user-error.ts. */

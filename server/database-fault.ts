@@ -7,14 +7,19 @@ import { UserError } from "./user-error.js";
  *
  * @param error as `pg` gives it
  * @param url the address that was tried; its password is not shown
+ * @param setting where the user has written it
  */
-export function databaseFault(error: unknown, url: string): UserError | null {
+export function databaseFault(
+  error: unknown,
+  url: string,
+  setting = "DATABASE_URL",
+): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   const key = message === "timeout expired" ? "ETIMEDOUT" : code;
   const advice = key === undefined ? undefined : advices[key];
   if (advice === undefined) return null;
   return new UserError(
-    `the database ${placeOf(url)} cannot be used (${key}): ${advice}`,
+    `the database ${placeOf(url)} cannot be used (${key}): ${advice.replaceAll("DATABASE_URL", setting)}`,
     { cause: error },
   );
 }

@@ -23,8 +23,15 @@ export interface Rows {
   close(): void;
 }
 
-/** More rows than a page of the API has: its answers are one batch each. */
-export const batchRows = 250;
+/** How rows are read. */
+export interface Reading {
+  batchRows: number;
+  /** From the first batch on; Infinity where nobody else waits for the connection. */
+  holdMs: number;
+}
+
+/** More rows a batch than a page of the API has: its answers are one batch each. */
+export const usualReading: Reading = { batchRows: 250, holdMs: 5_000 };
 
 /**
  * @param client is given back by this, whatever happens
@@ -35,7 +42,7 @@ export async function openRows(
   text: string,
   values: readonly unknown[],
   types: pg.CustomTypesConfig,
-  holdMs: number,
+  { batchRows, holdMs }: Reading,
 ): Promise<Rows> {
   let failure: Error | undefined;
   let held = true;
@@ -74,7 +81,7 @@ export async function openRows(
 
   const first = await read();
   // from here on it is the reader who holds it; a statement has a limit of its own
-  if (held)
+  if (held && holdMs < Infinity)
     late = setTimeout(() => {
       lost(new Error(`the rows were not read within ${holdMs} ms`));
     }, holdMs);
