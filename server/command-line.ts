@@ -66,6 +66,10 @@ export const commands: Record<string, Entry> = {
     summary: "bring the database to the schema of this build",
     load: () => import("./commands/migrate.js"),
   },
+  login: {
+    summary: "make a login of least rights, or change its password",
+    load: () => import("./commands/login.js"),
+  },
   core: {
     summary: "run the engine, keep up history, read feeds, send alerts",
     load: () => import("./commands/core.js"),

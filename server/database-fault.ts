@@ -36,7 +36,8 @@ const advices: Record<string, string> = {
   ENETUNREACH: "no route leads there; look after the network",
   ETIMEDOUT:
     "it does not answer; look after the network and its firewalls, or correct DATABASE_URL",
-  "28P01": "it refuses the password; correct DATABASE_URL",
+  "28P01":
+    "it refuses the password; correct DATABASE_URL, or the file that DATABASE_PASSWORD_FILE names",
   "28000": "it refuses the user; correct DATABASE_URL, or let the user in",
   "3D000":
     "it has no database of that name; create it, or correct DATABASE_URL",

@@ -15,7 +15,7 @@ import { UserError } from "./user-error.js";
  * Brings a database to the schema of this build, and its tables of venues to the registry.
  *
  * What holds data (`schema/`) runs once, in order, and is never edited after; what only defines (`upkeep.sql`, `engine/`,
- * `views/`, `roles.sql`) is dropped and made anew every time. All of it is one transaction under a lock: two migrators
+ * `views/`, `roles.sql`, `logins.sql`) is dropped and made anew every time. All of it is one transaction under a lock: two migrators
  * at once end well, and a failing one leaves nothing behind.
  *
  * @param folder where the SQL files are

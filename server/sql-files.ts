@@ -37,6 +37,7 @@ export async function readDefinitions(
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),
     "roles.sql",
+    "logins.sql",
   ];
   const texts = await Promise.all(files.map((file) => read(folder, file)));
   return {

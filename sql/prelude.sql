@@ -28,10 +28,12 @@ drop schema if exists api cascade;
 drop schema if exists engine cascade;
 drop schema if exists upkeep cascade;
 drop schema if exists analytics cascade;
+drop schema if exists logins cascade;
 create schema upkeep;
 create schema engine;
 create schema api;
 create schema analytics;
+create schema logins;
 
 -- Times as they are written everywhere: UTC, milliseconds, Z. Stable, as to_char is: were it declared more than what it calls, it
 -- would not be inlined, and take seven times as long.
