@@ -34,7 +34,7 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/watch.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
 	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe-kills.test.js
-	MOVE_KILLS=40 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/move.test.js
+	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/move.test.js dist/test/export.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
 
 bench: build ## run the benchmarks

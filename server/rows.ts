@@ -46,6 +46,8 @@ export async function openRows(
 ): Promise<Rows> {
   let failure: Error | undefined;
   let held = true;
+  /** Of the batch that is under way: its cursor tells nobody that its connection was taken away. */
+  let giveUp: ((error: Error) => void) | undefined;
   const lost = (error: Error) => giveBack((failure ??= error));
   client.on("error", lost);
   let late: NodeJS.Timeout | undefined;
@@ -62,11 +64,13 @@ export async function openRows(
     // pg's timer of a query is ended by this alone, and would keep the program alive
     (cursor as unknown as { callback?: () => void }).callback?.();
     client.release(broken);
+    if (broken) giveUp?.(broken);
   }
 
   function read() {
     return new Promise<{ rows: unknown[][]; columns: string[] }>(
       (resolve, reject) => {
+        giveUp = reject;
         cursor.read(batchRows, (error, rows, result) => {
           if (error) {
             giveBack((failure ??= error));

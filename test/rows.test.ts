@@ -103,6 +103,15 @@ void t.test("rows from a cursor", async (t) => {
     await t.rejects(read(rows), { message: /not read within 200 ms/ });
   });
 
+  await t.test("who is kept waiting too long is told so", async (t) => {
+    const rows = await pool.textRows(
+      `select n, (select sum(m) from generate_series(1, 5000 + n) m) from generate_series(1, 1000000) n`,
+      [],
+      { batchRows: 10, holdMs: 100 },
+    );
+    await t.rejects(read(rows), { message: /not read within 100 ms/ });
+  });
+
   await t.test("a client of the API that does not read", (t) =>
     clientDoesNotRead(t, pool),
   );
