@@ -160,6 +160,10 @@ void t.test("what cannot be moved, or not there", async (t) => {
       ...["engine", "core 2", 60_000, null],
     ]);
     t.equal(lead!.fence, null, "nobody leads where it goes on");
+    const [there] = await target.query<{ regions: number }>(
+      sql`select count(*) as regions from region`,
+    );
+    t.equal(there!.regions, 0, "and nobody delivers");
     await target.script(
       `update sample set latency_us = latency_us + 1
        where ctid = (select ctid from sample where latency_us is not null limit 1)`,

@@ -14,11 +14,10 @@ import { secretValue } from "./secret-value.js";
 export const help = `Carries everything to an empty database on a TimescaleDB server: venues, samples, roll-ups, incidents, notices, channels
 and what was sent. Reads the embedded database in DATA_DIR, or the one that DATABASE_URL names, and changes nothing there.
 
-Stop the service first, all of it: what is written meanwhile would be left behind. Whoever kills this, or a machine that goes
-down, costs what was under way: started again it goes on. In the end both sides are counted and summed up by SQL, and the
-sums printed. Then start the service with DATABASE_URL naming the new database, and the same CHANNEL_KEY.
-
-What probes have kept in DATA_DIR/spool stays there; they deliver it to the new database when they are started again.`;
+Stop the service first: what is written meanwhile would be left behind. Whatever kills this costs what was under way: started
+again it goes on. In the end both sides are counted and summed up by SQL, and the sums printed. Then start the service with
+DATABASE_URL naming the new database, and the same CHANNEL_KEY. What probes keep in DATA_DIR/spool stays there; they deliver it
+to the new database when they are started again with the same DATA_DIR. docs/moving.md has it step by step.`;
 
 export const options = {
   to: {

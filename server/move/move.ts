@@ -12,8 +12,8 @@ import {
   type Source,
 } from "./endpoints.js";
 import { isTimed, partsOf } from "./part.js";
-import { beginWithTables } from "./tables.js";
-import { verifiedParts, verify, type Verified } from "./verify.js";
+import { copyTables, mark } from "./tables.js";
+import { compare, type Verified, verifiedParts } from "./verify.js";
 
 const dayMs = 86_400_000;
 
@@ -42,8 +42,8 @@ class Stopped extends Error {}
 /**
  * Carries everything to an empty database, or goes on where an earlier move into it was ended, however that was.
  *
- * The target's state says how far it is: nothing; begun, with every table; some windows of the samples, then of each roll-up;
- * verified; rolled up and compressed; finished.
+ * The target's state says how far it is: nothing; begun; some windows of the samples, then of each roll-up; verified, with every table;
+ * rolled up and compressed; finished.
  *
  * @returns null where it was told to stop
  * @throws UserError where the two databases are not what they have to be, or do not agree in the end
@@ -76,13 +76,11 @@ async function moveOn(options: MoveOptions): Promise<Moved> {
 
 async function begin(options: MoveOptions, read: Source): Promise<void> {
   const { source, target, registry, log } = options;
-  const stepped = stepper(options, "tables");
   // without venues: those that come have ids already
   await migrate(target, { ...registry, venues: [], regions: [] }, log);
   const parts = await partsOf(target);
   await refuseFilled(target, parts);
-  stepped("", 0);
-  await beginWithTables(source, target, parts, read);
+  await mark(source, target, parts, read);
 }
 
 async function copyAndVerify(
@@ -97,9 +95,17 @@ async function copyAndVerify(
   const onWindow = stepper(options, "copying");
   for (const part of parts.filter(isTimed))
     await copyByTime(part, { source, target, rawFrom, onWindow });
-  await verify(source, target, parts, stepper(options, "comparing"));
-  const { state } = await readSource(source, options.sourceIsOurs);
-  refuseChanged(read.state, state);
+  const timed = await compare(
+    source,
+    target,
+    parts.filter(isTimed),
+    stepper(options, "comparing"),
+  );
+  stepper(options, "tables")("", 0);
+  await copyTables(source, target, parts, timed, async () => {
+    const { state } = await readSource(source, options.sourceIsOurs);
+    refuseChanged(read.state, state);
+  });
 }
 
 /**

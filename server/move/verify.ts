@@ -1,4 +1,4 @@
-import { type Db, type Pool, sql } from "../db.js";
+import { type Db, sql } from "../db.js";
 import { UserError } from "../user-error.js";
 import { isTimed, type Part, type Window, windowsOf, within } from "./part.js";
 
@@ -11,17 +11,17 @@ export interface Verified {
 }
 
 /**
- * Counts and sums up every part on both sides, each by its own SQL, and notes what they agree on.
+ * Counts and sums up parts on both sides, each by its own SQL.
  *
  * @param onWindow called before each window, as of `copyByTime`
  * @throws UserError where they do not agree, with the first window of each part in which they differ
  */
-export async function verify(
-  source: Pool,
-  target: Pool,
+export async function compare(
+  source: Db,
+  target: Db,
   parts: Part[],
-  onWindow: (part: string, share: number) => void,
-): Promise<void> {
+  onWindow: (part: string, share: number) => void = () => {},
+): Promise<Verified[]> {
   const verified: Verified[] = [];
   const differing: string[] = [];
   for (const part of parts) {
@@ -50,8 +50,15 @@ export async function verify(
         "Either something has written to one of the two databases, or this is a bug of ours. Nothing of the database that was read from is lost: " +
         "make the target anew (drop and create its database), and start again while nothing else uses it",
     );
+  return verified;
+}
+
+export async function noteVerified(
+  tx: Db,
+  verified: Verified[],
+): Promise<void> {
   const placed = verified.map((part, place) => ({ ...part, place }));
-  await target.query(sql`
+  await tx.query(sql`
     with verified as (
       insert into moving.verified
       select * from jsonb_populate_recordset(null::moving.verified, ${JSON.stringify(placed)}::jsonb)
