@@ -81,14 +81,13 @@ void t.test("a move, killed again and again", async (t) => {
     t.ok(before["sample_minute"]!.length > before["venue_day"]!.length);
   });
 
-  const again = await hostEmbedded(directory);
-  t.teardown(again.stop);
+  const again = poolOf(t, await hostOf(t, directory));
   await t.test("a second move finds all there", async (t) => {
-    const { code, out, err } = await cliWith(t, ["move", "--to", url], {
-      ...{ DATABASE_URL: again.url, LOG_LEVEL: "error" },
+    const registry = await loadRegistry(packagedFile("registry.json"));
+    const moved = await move({
+      ...{ source: again, sourceIsOurs: false, target, registry, log },
     });
-    t.equal(code, 0, err);
-    t.match(out, /All is there already: the move was finished at 20/);
+    t.ok(moved!.finishedBefore! > begun);
     t.strictSame(await everythingIn(target), before);
   });
 
@@ -102,7 +101,7 @@ void t.test("a move, killed again and again", async (t) => {
     t.ok(row!.next > row!.newest, `${row!.next} after ${row!.newest}`);
   });
   await t.test("the engine goes on as it would have", async (t) => {
-    await goesOn(t, poolOf(t, again.url), target);
+    await goesOn(t, again, target);
   });
 });
 
@@ -250,11 +249,16 @@ async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
 }
 
 async function smallSource(t: Test) {
-  const { url, stop } = await hostEmbedded(await migratedDirectory(t));
-  t.teardown(stop);
+  const url = await hostOf(t, await migratedDirectory(t));
   const source = poolOf(t, url);
   await measured(source, { venue: "okx", from: ago(60), to: ago(20) });
   return { source, url };
+}
+
+async function hostOf(t: Test, directory: string): Promise<string> {
+  const { url, stop } = await hostEmbedded(directory);
+  t.teardown(stop);
+  return url;
 }
 
 function poolOf(t: Test, url: string): Pool {
