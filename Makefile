@@ -28,13 +28,14 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	$(BIN)/tap --disable-coverage dist/test/alert-line.test.js dist/test/frozen-dispatcher.test.js dist/test/database-away.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/dispatcher.test.js
 	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/second-opinion.test.js dist/test/second-opinion-fleets.test.js
-	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/engine-mutants.test.js
+	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/engine-mutants.test.js dist/test/engine-numbers.test.js
 	GAPPED_WORLDS=6 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/catch-up.test.js
 	FRAME_SCANS=200000 QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/frame-scan.test.js dist/test/quiet-gaps.test.js
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/watch.test.js
 	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/upgrade.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
 	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe-kills.test.js
+	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/embedded-durability.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
 
 bench: build ## run the benchmarks

@@ -97,14 +97,6 @@ export function makeProbeMetrics(
     },
   });
   new Gauge({
-    name: "venuewatch_probe_spool_in_trouble",
-    help: "Whether something is wrong with the spool: the disk takes nothing, or room is wanting.",
-    registers,
-    collect() {
-      this.set(Number(status().trouble !== null));
-    },
-  });
-  new Gauge({
     name: "venuewatch_probe_newest_slot_timestamp_seconds",
     help: "Scheduled instant of the newest sample; before the first, when this probe began.",
     registers,

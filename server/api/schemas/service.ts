@@ -69,7 +69,7 @@ export const regionsResponse = named(
             "The region's probes that are alive, or the one that was alive last; they share its venues between them.",
             object("One probe.", {
               id: probeId,
-              version: text("Its build.", "0.7.0"),
+              version: text("Its build.", "0.8.0"),
               startedAt: instant("When it started."),
               seenAt: instant("When the database last heard of it."),
               venues: integer("Venues that it measures.", 15),
@@ -148,7 +148,7 @@ export const thresholdsResponse = named(
   "ThresholdsResponse",
   object("The rules of this build of the engine.", {
     generatedAt,
-    version: text("Build of the engine.", "0.7.0"),
+    version: text("Build of the engine.", "0.8.0"),
     rules: list(
       "Every constant of the engine.",
       named(
@@ -204,7 +204,7 @@ export const healthResponse = named(
   object("A sign of life that asks no database.", {
     status: oneOf(["ok"], "Always ok: a program that is not does not answer."),
     service: oneOf(services, "The program."),
-    version: text("Its build.", "0.7.0"),
+    version: text("Its build.", "0.8.0"),
     uptimeSeconds: integer("Since it started.", 86_400),
     time: instant("Its clock."),
     generatedAt: instant("The same."),

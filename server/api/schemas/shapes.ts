@@ -248,4 +248,4 @@ export const officialSource = orNull(
 export const officialPage = orNull(
   text("Page for people.", "https://status.kraken.com"),
 );
-export const probeVersion = orNull(text("Build of the probe.", "0.7.0"));
+export const probeVersion = orNull(text("Build of the probe.", "0.8.0"));
