@@ -122,7 +122,8 @@ async function applyFile(
     log.warn("drops views and functions until all files are applied", {
       name: file.name,
     });
-    return apply(await readScript("drop-definitions.sql"));
+    const drops = ["drop-definitions.sql", "drop-former.sql"].map(readScript);
+    return apply((await Promise.all(drops)).join("\n"));
   };
   try {
     const isOurs = await apply("").catch(applyAnyway);

@@ -44,9 +44,10 @@ const watched = `
 
 /** How much of a history. */
 export interface Past {
-  /** Every so many days of a year an hour was measured; the last eight days are besides. */
+  /** Every so many days of a year an hour was measured. */
   everyDays: number;
-  /** Within the last eight days there is a sample of each series every so often. */
+  /** These days were measured besides, a sample of each series every so often; eight at the most. */
+  recentDays: number;
   stepS: number;
 }
 
@@ -75,10 +76,13 @@ export async function firstRelease(pool: Pool, past: Past): Promise<void> {
   await fill(pool, past);
 }
 
-async function fill(pool: Pool, { everyDays, stepS }: Past): Promise<void> {
+async function fill(
+  pool: Pool,
+  { everyDays, recentDays, stepS }: Past,
+): Promise<void> {
   const now = Date.now();
   const today = Math.floor(now / dayMs) * dayMs;
-  const recentFrom = new Date(today - 8 * dayMs);
+  const recentFrom = new Date(today - recentDays * dayMs);
   // all of the year's samples are gone at the end, so they may lie in one chunk
   await pool.script(
     "select set_chunk_time_interval('sample', interval '1 year')",
