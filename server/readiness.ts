@@ -1,7 +1,7 @@
 import type { Pool } from "./db.js";
 import type { Readiness } from "./health.js";
-import { schemaState } from "./migrate.js";
 import { replicaCheck, replicaState } from "./replica.js";
+import { definitionsFault, schemaState } from "./schema-state.js";
 
 /**
  * Can this program do its work: is the database there, is its schema this build's, and does the engine decide?
@@ -52,6 +52,12 @@ async function schemaCheck(pool: Pool) {
     return {
       ok: false,
       detail: `is newer than this build: it has ${unknown.join(", ")}`,
+    };
+  const fault = await definitionsFault(pool);
+  if (fault !== null)
+    return {
+      ok: false,
+      detail: `${fault}; run venuewatch migrate of the newer build, and start its programs`,
     };
   return { ok: true, detail: "current" };
 }

@@ -82,7 +82,9 @@ async function digestOfDefinitions(): Promise<string> {
     .filter((file) => file.isFile())
     .map((file) => join(file.parentPath, file.name))
     .sort();
-  const makers = ["dist/server/migrate.js", "dist/server/sync-registry.js"];
+  const makers = ["migrate", "brief-locks", "sync-registry"].map(
+    (name) => `dist/server/${name}.js`,
+  );
   for (const name of ["package-lock.json", "registry.json", ...makers])
     paths.push(packagedFile(name));
   for (const path of paths) hash.update(await readFile(path));
