@@ -22,7 +22,7 @@ plain as (
   from pg_class c
   where c.relnamespace = 'venuewatch'::regnamespace
     and c.relkind = 'r'
-    and c.relname not in ('migration', 'leader')
+    and c.relname not in ('migration', 'definition', 'leader')
     and c.oid not in (select kept_in from hyper)
 ),
 pointing (kept_in, depth) as (
