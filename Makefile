@@ -33,7 +33,7 @@ test: node_modules/.installed ## run the linter, the formatter's check, the comp
 	@node --enable-source-maps dist/test/run.js
 
 # On a server (DATABASE_URL) statements of several dispatchers run side by side, which the embedded database's single backend does not do:
-# so the tests of the line are among these, which have no longer form.
+# so the tests of the line are among these, which have no longer form. Analysts' limits are reached in full there alone, which takes minutes.
 proofs: build ## run the tests that kill and storm in their longer forms
 	$(BIN)/tap --disable-coverage dist/test/alert-line.test.js dist/test/frozen-dispatcher.test.js dist/test/database-away.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/dispatcher.test.js
@@ -44,7 +44,9 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/watch.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
 	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe-kills.test.js
+	ANALYSTS_DAYS=90 ANALYSTS_LIMITS=told $(BIN)/tap --disable-coverage --timeout 3600 dist/test/analytics.test.js
 	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/embedded-durability.test.js
+	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/move.test.js dist/test/export.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
 
 bench: build ## run the benchmarks

@@ -106,6 +106,14 @@ export const commands: Record<string, Entry> = {
     summary: "try other rules on a past period",
     load: () => import("./commands/replay.js"),
   },
+  export: {
+    summary: "write samples, minutes, days or incidents to a file",
+    load: () => import("./commands/export.js"),
+  },
+  move: {
+    summary: "carry everything to another database",
+    load: () => import("./commands/move.js"),
+  },
 };
 
 /** Runs the command that the arguments name. Errors end the process, see user-error.ts. */
