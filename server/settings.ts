@@ -288,7 +288,7 @@ export function databaseUrlOf(settings: Settings): string {
 export function channelKeyOf(settings: Settings): Buffer {
   if (settings.channelKey !== null) return settings.channelKey;
   throw new UserError(
-    "neither CHANNEL_KEY nor CHANNEL_KEY_FILE is set, and without a key nothing secret is kept or read: make one by openssl rand -base64 32, keep it safe, and set it for core and for this command",
+    "CHANNEL_KEY is not set, and without it nothing secret is kept or read: make one by openssl rand -base64 32, keep it safe, and set it, or CHANNEL_KEY_FILE, for core and for this command",
   );
 }
 
