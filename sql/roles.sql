@@ -3,7 +3,7 @@
 --
 -- vw_probe    measures: delivers samples, which it may not read, and shares the venues of its region with other probes
 -- vw_core     decides and keeps up the history
--- vw_web      answers: reads the api and what its functions stand on, and writes nothing
+-- vw_web      answers: reads the api and what its functions stand on, and writes nothing; analysts' functions run as it
 -- vw_analyst  asks by psql: reads the views of schema analytics, and nothing else
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps

@@ -32,6 +32,10 @@ export async function analystsAsk(
   await t.test("reads what the API shows", (t) => asTheApi(t, asked));
   await t.test("recomputes days from raw", (t) => daysFromRaw(t, asked));
   await t.test("finds the slowest hours", (t) => latencies(t, asked));
+  await t.test("finds who fails together, and what precedes it", (t) =>
+    troubles(t, asked),
+  );
+  await t.test("reads who decided what", (t) => decisions(t, asked));
   await t.test("compares with notices", (t) => comparedAsTheApi(t, asked));
   await t.test("reads no more chunks than asked for", (t) => plans(t, asked));
   await t.test("counts no retracted ones", (t) => retracted(t, asked));
@@ -359,6 +363,212 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
       `${String(row["venue"])} from ${String(row["region"])}`,
     );
   }
+}
+
+/** By looking at each bad sample and each bad minute. */
+async function troubles(t: Test, { analyst, pool }: Asked) {
+  const minutes = await pool.query<{ venue: string; minute: Date }>(sql`
+    select v.venue, m.minute
+    from venue_minute m
+    join venue v using (venue_id)
+    where m.bad and m.minute >= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC' - interval '29 days'
+  `);
+  const byMinute = groups(minutes, ({ minute }) => String(+minute));
+  const together = (await answers(analyst, 5)).map(numbers);
+  const names = new Set(minutes.map(({ venue }) => venue));
+  t.equal(together.length, names.size);
+  for (const venue of names) {
+    const own = byMinute.filter((group) =>
+      group.some((one) => one.venue === venue),
+    );
+    const shared = own.filter((group) => group.length > 1);
+    const others = new Set(
+      shared.flat().flatMap((one) => (one.venue === venue ? [] : [one.venue])),
+    );
+    t.match(
+      together.find((row) => row["venue"] === venue),
+      {
+        bad_minutes: own.length,
+        shared_minutes: shared.length,
+        shared_with: others.size > 0 ? [...others].sort().join(", ") : null,
+      },
+      `${venue}: alone or with others`,
+    );
+  }
+
+  const bad = await pool.query<{
+    venue: string;
+    region: string;
+    kind: string;
+    fault: string;
+    minute: Date;
+  }>(sql`
+    select v.venue, g.region, c.kind, s.fault, date_trunc('minute', s.ts) as minute
+    from sample s
+    join component c using (component_id)
+    join venue v using (venue_id)
+    join region g using (region_id)
+    where not s.good
+  `);
+  const incidents = await pool.query<{
+    venue: string;
+    peak: string;
+    startedAt: Date;
+    closedAt: Date | null;
+  }>(sql`
+    select v.venue, i.peak_severity as peak, i.started_at as "startedAt", i.closed_at as "closedAt"
+    from incident i
+    join component c using (component_id)
+    join venue v using (venue_id)
+    where i.retracted_at is null
+    order by i.started_at, i.incident_id
+  `);
+  const minuteMs = 60_000;
+  const outages = incidents.filter(
+    ({ venue, peak, startedAt }, place) =>
+      peak === "outage" &&
+      !incidents
+        .slice(0, place)
+        .some(
+          (earlier) =>
+            earlier.venue === venue &&
+            (earlier.closedAt === null ||
+              +earlier.closedAt > +startedAt - 10 * minuteMs),
+        ),
+  );
+  t.ok(outages.length > 1 && outages.length < incidents.length);
+  const before = outages.map(({ venue, startedAt }) =>
+    bad.filter(
+      (one) =>
+        one.venue === venue &&
+        +one.minute >= +startedAt - 10 * minuteMs &&
+        +one.minute < +startedAt - minuteMs,
+    ),
+  );
+  for (const row of (await answers(analyst, 10)).map(numbers)) {
+    const of = before.map(
+      (samples) => samples.filter(({ fault }) => fault === row["fault"]).length,
+    );
+    t.match(
+      row,
+      {
+        outages: of.filter((samples) => samples > 0).length,
+        of_outages: outages.length,
+        bad_samples: of.reduce((sum, samples) => sum + samples, 0),
+      },
+      `${String(row["fault"])} before outages`,
+    );
+  }
+
+  const refused = (await answers(analyst, 12)).map(numbers);
+  t.ok(refused.length >= 2);
+  const dayAgo = Date.now() - dayMs;
+  for (const row of refused) {
+    const of = (fault: string) =>
+      bad.filter(
+        (one) =>
+          one.kind === "rest" &&
+          one.fault === fault &&
+          one.venue === row["venue"] &&
+          one.region === row["region"] &&
+          +one.minute >= dayAgo,
+      ).length;
+    t.match(
+      row,
+      { blocked: of("blocked"), limited: of("limited") },
+      `${String(row["venue"])} from ${String(row["region"])}`,
+    );
+  }
+}
+
+async function decisions(t: Test, { api, analyst }: Asked) {
+  interface Told {
+    slug: string;
+    kind: string;
+    peakSeverity: string;
+    startedAt: string;
+    openedAt: string;
+  }
+  const { body } = await api.ask<{ incidents: Told[] }>(
+    "/v1/incidents?limit=200&days=90",
+  );
+  const soon = (await answers(analyst, 14)).map(numbers);
+  t.equal(
+    soon.reduce((sum, row) => sum + (row["incidents"] as number), 0),
+    body.incidents.length,
+  );
+  for (const row of soon) {
+    const seconds = body.incidents
+      .filter(
+        ({ kind, peakSeverity }) =>
+          kind === row["kind"] && peakSeverity === row["peak_severity"],
+      )
+      .map(
+        ({ startedAt, openedAt }) =>
+          (Date.parse(openedAt) - Date.parse(startedAt)) / 1000,
+      );
+    t.match(row, {
+      incidents: seconds.length,
+      late: 0,
+      median_s: roundHalfEven(median(seconds)),
+    });
+  }
+
+  const votes = await answers(analyst, 15);
+  const slug = String(votes[0]!["slug"]);
+  const newest = body.incidents.reduce((a, b) =>
+    b.openedAt > a.openedAt ? b : a,
+  );
+  t.equal(
+    body.incidents.find((one) => one.slug === slug)?.openedAt,
+    newest.openedAt,
+  );
+  interface Page {
+    evidence: {
+      opening: {
+        votes: {
+          region: string;
+          vote: string;
+          samples: number;
+          bad: number;
+          slow: number;
+          faults: object;
+        }[];
+        notCounted: { region: string; reason: string }[];
+      };
+    };
+  }
+  const { evidence } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
+  const { votes: counted, notCounted } = evidence.opening;
+  t.equal(votes.length, counted.length + notCounted.length);
+  for (const { region, vote, samples, bad, slow, faults } of counted)
+    t.match(
+      votes.find((row) => row["region"] === region),
+      { vote, samples, bad, slow, faults, reason: null },
+      `${slug}: ${region}`,
+    );
+
+  interface Regions {
+    regions: {
+      id: string;
+      impairments: {
+        startedAt: string;
+        venues: string[];
+        measured: number;
+        endedAt: string | null;
+      }[];
+    }[];
+  }
+  const told = (await api.ask<Regions>("/v1/regions")).body.regions.flatMap(
+    ({ id, impairments }) =>
+      impairments.map(({ startedAt, endedAt, venues, measured }) => ({
+        ...{ region: id, started_at: new Date(startedAt) },
+        still_lasts: endedAt === null,
+        ...{ venues: venues.length, measured_venues: measured },
+      })),
+  );
+  t.ok(told.length > 0);
+  t.match(await answers(analyst, 16), told);
 }
 
 async function comparedAsTheApi(t: Test, asked: Asked) {
