@@ -8,6 +8,7 @@ import { benchBoard } from "./board.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
+import { benchHistory } from "./history.js";
 import { benchIngest } from "./ingest.js";
 import { benchNotices } from "./notices.js";
 import { benchRest } from "./rest.js";
@@ -23,6 +24,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   ingest: benchIngest,
   sustained: benchSustained,
   tick: benchTick,
+  history: benchHistory,
   detection: benchDetection,
   takeover: benchTakeover,
   board: benchBoard,

@@ -29,11 +29,13 @@ export interface Stage {
   url: string;
   registry: Registry;
   pool: Pool;
+  /** Embedded only: `down` ends its host, `up` resolves when a new one has read the newest sample. The pool is of no use after. */
+  host: { down: () => Promise<void>; up: () => Promise<void> } | null;
   close: () => Promise<void>;
 }
 
 export async function openStage(): Promise<Stage> {
-  const { url, end } = process.env.DATABASE_URL
+  const { url, host, end } = process.env.DATABASE_URL
     ? await onServer(process.env.DATABASE_URL)
     : await embedded();
   const pool = openPool(url, { applicationName: "bench", log });
@@ -43,6 +45,7 @@ export async function openStage(): Promise<Stage> {
     url,
     registry,
     pool,
+    host,
     async close() {
       await pool.close();
       await end();
@@ -52,6 +55,7 @@ export async function openStage(): Promise<Stage> {
 
 interface Database {
   url: string;
+  host: Stage["host"];
   end: () => Promise<void>;
 }
 
@@ -64,6 +68,7 @@ async function onServer(server: string): Promise<Database> {
   url.pathname = `/${name}`;
   return {
     url: url.href,
+    host: null,
     async end() {
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
@@ -73,21 +78,39 @@ async function onServer(server: string): Promise<Database> {
 
 async function embedded(): Promise<Database> {
   const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
-  const host = spawn(
+  let host = await startHost(directory);
+  const down = async () => {
+    host.child.kill("SIGTERM");
+    await host.exited;
+  };
+  return {
+    url: host.url,
+    host: {
+      down,
+      async up() {
+        host = await startHost(directory);
+        const client = new pg.Client(host.url);
+        await client.connect();
+        await client.query("select max(ts) from sample");
+        await client.end();
+      },
+    },
+    async end() {
+      await down();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+async function startHost(directory: string) {
+  const child = spawn(
     process.execPath,
     [packagedFile("dist/test/embedded-process.js"), directory],
     { stdio: ["ignore", "pipe", "ignore"] },
   );
-  const exited = once(host, "exit");
-  const [url] = (await once(createInterface(host.stdout), "line")) as [string];
-  return {
-    url,
-    async end() {
-      host.kill("SIGTERM");
-      await exited;
-      await rm(directory, { recursive: true });
-    },
-  };
+  const exited = once(child, "exit");
+  const [url] = (await once(createInterface(child.stdout), "line")) as [string];
+  return { child, exited, url };
 }
 
 /** The demo's ninety days, and a last quarter of an hour at the real cadences. */

@@ -4,6 +4,7 @@ import pg from "pg";
 import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
 import { openRows, type Reading, type Rows, usualReading } from "./rows.js";
+import type { SettingName } from "./settings.js";
 import { sqlFolder } from "./sql-files.js";
 
 /** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
@@ -136,11 +137,12 @@ export async function warnUnlessReachable(
   pool: Pool,
   url: string,
   log: Log,
+  setting: SettingName = "DATABASE_URL",
 ): Promise<void> {
   try {
     await pool.query(sql`select`);
   } catch (error) {
-    log.warn((databaseFault(error, url) ?? (error as Error)).message);
+    log.warn((databaseFault(error, url, setting) ?? (error as Error)).message);
   }
 }
 

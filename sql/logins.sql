@@ -24,6 +24,8 @@ from (
     ('core', 'statement_timeout', '10min'),
     ('core', 'idle_in_transaction_session_timeout', '1min'),
     ('core', 'temp_file_limit', '10GB'),
+    -- of each refresh of a roll-up TimescaleDB writes several lines into the server's log; what fails, core logs itself
+    ('core', 'log_min_messages', 'fatal'),
     ('web', 'statement_timeout', '20s'),
     ('web', 'idle_in_transaction_session_timeout', '20s'),
     ('web', 'temp_file_limit', '1GB'),
@@ -117,3 +119,26 @@ end;
 $$;
 
 revoke execute on all routines in schema logins from public;
+
+-- Whoever lets people log in as vw_analyst itself: the same for it. In this database alone, since what holds for the whole server would be
+-- written by all that migrate on it at once.
+do $$
+declare
+  wanted record;
+begin
+  for wanted in
+    select s.setting, s.value
+    from logins.setting s
+    where s.kind = 'analyst'
+    order by s.setting
+  loop
+    begin
+      execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
+    exception
+      when insufficient_privilege then
+        raise notice '% of vw_analyst was not set, for % may not; let a superuser run: alter role vw_analyst in database % set % = %',
+          wanted.setting, current_user, quote_ident(current_database()), wanted.setting, quote_literal(wanted.value);
+    end;
+  end loop;
+end;
+$$;

@@ -7,7 +7,7 @@
 -- vw_analyst  asks by psql: reads the views of schema analytics, and nothing else
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
--- up is owned by vw_core: it could alter or drop those tables too. The alternative, membership in the role that
+-- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership in the role that
 -- migrates, would make it a superuser wherever a superuser migrates.
 --
 -- Roles belong to the whole server. Another database that is migrated at the same time may make them first.
@@ -30,37 +30,6 @@ begin
 end;
 $$;
 
--- Only what has another owner is altered: each alteration waits for all who use the table.
-do $$
-declare
-  kept_up regclass;
-begin
-  grant create on schema venuewatch to vw_core;
-  for kept_up in
-    select c.oid
-    from pg_class c
-    where c.relnamespace = 'venuewatch'::regnamespace
-      and c.relname in (
-        'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
-        'venue_latency_day', 'usual_hour', 'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state',
-        'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force',
-        'official_source', 'official_reading', 'official_incident', 'official_change',
-        'channel', 'delivery', 'delivery_attempt', 'watch'
-      )
-      and c.relowner <> 'vw_core'::regrole
-    -- a roll-up reads with the rights of its owner, so what it stands on comes first
-    order by c.oid
-  loop
-    if (select relkind = 'v' from pg_class where oid = kept_up) then
-      execute format('alter materialized view %s owner to vw_core', kept_up);
-    else
-      execute format('alter table %s owner to vw_core', kept_up);
-    end if;
-  end loop;
-  revoke create on schema venuewatch from vw_core;
-end;
-$$;
-
 grant usage on schema venuewatch to vw_probe, vw_core, vw_web;
 grant usage on schema upkeep to vw_probe, vw_core;
 -- what the engine reckons may be reckoned again; its functions run with the rights of who calls them
@@ -69,7 +38,7 @@ grant usage on schema api to vw_core, vw_web;
 grant usage on schema analytics to vw_analyst;
 
 grant select on region, venue, component to vw_probe, vw_core, vw_web;
-grant select on migration to vw_probe, vw_core, vw_web;
+grant select on migration, definition to vw_probe, vw_core, vw_web;
 
 -- Table by table, so that what holds secrets is never readable by being forgotten here. Of alerts the log of what was sent is
 -- read; where they go, and what the receivers answered, is for core and its operators alone.

@@ -119,8 +119,8 @@ begin
 end;
 $$;
 
--- Compress the oldest chunk that is due: raw first, then the levels by minute. One a call, so that nobody waits long.
--- Returns its name, or null when nothing is due.
+-- Compress the oldest chunk that is due: raw first, then the levels by minute, and those by hour and day when nothing can come late
+-- for them. One a call, so that nobody waits long. Returns its name, or null when nothing is due.
 create function upkeep.compress_next(at timestamptz) returns text
 language plpgsql
 as $$
@@ -133,8 +133,13 @@ begin
     on ca.materialization_hypertable_schema = ch.hypertable_schema
     and ca.materialization_hypertable_name = ch.hypertable_name
   where not ch.is_compressed
-    and ch.range_end <= at - upkeep.compressed_after()
-    and coalesce(ca.view_name, ch.hypertable_name) in ('sample', 'sample_minute', 'component_minute', 'venue_minute')
+    and ch.range_end <= at - case
+      when ca.view_name in ('sample_hour', 'latency_day') then upkeep.raw_kept()
+      else upkeep.compressed_after()
+    end
+    and coalesce(ca.view_name, ch.hypertable_name) in (
+      'sample', 'sample_minute', 'component_minute', 'venue_minute', 'sample_hour', 'latency_day'
+    )
     and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
   order by ca.view_name is not null, ch.range_end
   limit 1;

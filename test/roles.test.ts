@@ -13,7 +13,8 @@ import { startWeb } from "../server/api/web.js";
 import { openPool, type Pool, sql } from "../server/db.js";
 import { tick } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
-import { migrate, schemaState } from "../server/migrate.js";
+import { migrate } from "../server/migrate.js";
+import { schemaState } from "../server/schema-state.js";
 import { recordSamples } from "../server/record-samples.js";
 import type { Sample } from "../server/sample.js";
 import { measureStalls } from "../server/stalls/measure.js";
@@ -271,7 +272,7 @@ async function readable(pool: Pool): Promise<string[]> {
     select format('%I.%I', schemaname, viewname) as relation from pg_views where schemaname in ('api', 'venuewatch')
     union all
     select format('%I.%I', schemaname, tablename) from pg_tables
-    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration', 'channel', 'delivery_attempt')
+    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration', 'definition', 'channel', 'delivery_attempt')
     order by 1
   `);
   return rows.map(({ relation }) => relation);

@@ -1,5 +1,5 @@
 import { type Db, type Pool, sql } from "../db.js";
-import { schemaState } from "../migrate.js";
+import { schemaState } from "../schema-state.js";
 import { UserError } from "../user-error.js";
 import { isTimed, type Part } from "./part.js";
 

@@ -75,7 +75,7 @@ left join api.component_state s using (component_id);
 comment on view analytics.components is
 'One row a component: a REST endpoint, a stream, or the socket (ws:conn) of a venue, with the state that it is in now.';
 comment on column analytics.components.venue is 'Id of its venue';
-comment on column analytics.components.component is 'rest:<name>, ws:<name>, or ws:conn for the socket; unique within a venue only';
+comment on column analytics.components.component is 'rest:NAME, ws:NAME, or ws:conn for the socket; unique within a venue only';
 comment on column analytics.components.kind is 'rest or ws';
 comment on column analytics.components.label is 'What it is, for people';
 comment on column analytics.components.target is 'The URL, or the stream, that is measured';

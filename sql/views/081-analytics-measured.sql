@@ -35,7 +35,7 @@ comment on view analytics.samples is
 'One row a measurement: a component, seen from a region, in a slot. Kept for eight days. Always ask of a time (ts), best of a venue, too: there are millions.';
 comment on column analytics.samples.ts is 'The slot that was scheduled, not the instant of measuring';
 comment on column analytics.samples.venue is 'Id of the venue';
-comment on column analytics.samples.component is 'rest:<name>, ws:<name>, or ws:conn for the socket';
+comment on column analytics.samples.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.samples.region is 'From where it was measured';
 comment on column analytics.samples.good is 'False: it has a fault. A slow answer is good';
 comment on column analytics.samples.fault is
@@ -93,7 +93,7 @@ comment on view analytics.minutes is
 'One row a minute of a component seen from a region. Kept for 100 days. No row where nothing was measured. The newest minute still grows.';
 comment on column analytics.minutes.minute is 'When the minute begins';
 comment on column analytics.minutes.venue is 'Id of the venue';
-comment on column analytics.minutes.component is 'rest:<name>, ws:<name>, or ws:conn for the socket';
+comment on column analytics.minutes.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.minutes.region is 'From where it was measured';
 comment on column analytics.minutes.samples is 'How many samples there are';
 comment on column analytics.minutes.good is 'How many of them are good';
@@ -134,7 +134,7 @@ comment on view analytics.hours is
 'One row an hour of a component seen from a region, made of raw samples, so that its percentiles are exact. Kept for ever. The newest hour still grows.';
 comment on column analytics.hours.hour is 'When the hour begins';
 comment on column analytics.hours.venue is 'Id of the venue';
-comment on column analytics.hours.component is 'rest:<name>, ws:<name>, or ws:conn for the socket';
+comment on column analytics.hours.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.hours.region is 'From where it was measured';
 comment on column analytics.hours.samples is 'How many samples there are';
 comment on column analytics.hours.good is 'How many of them are good';
@@ -159,7 +159,7 @@ comment on view analytics.component_minutes is
 'One row a minute of a component, by the votes of the regions that measured it. Kept for 100 days. No row where nothing was measured.';
 comment on column analytics.component_minutes.minute is 'When the minute begins';
 comment on column analytics.component_minutes.venue is 'Id of the venue';
-comment on column analytics.component_minutes.component is 'rest:<name>, ws:<name>, or ws:conn for the socket';
+comment on column analytics.component_minutes.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.component_minutes.regions is 'How many regions measured it';
 comment on column analytics.component_minutes.regions_down is 'In how many of them fewer than half of the samples were good';
 comment on column analytics.component_minutes.regions_bad is 'In how many of them at least a fifth of the samples were bad';
@@ -227,7 +227,7 @@ comment on view analytics.latency_days is
 'percentiles do not: the median of the minutes of any days, components and regions is exact from it.';
 comment on column analytics.latency_days.day is 'The UTC day';
 comment on column analytics.latency_days.venue is 'Id of the venue';
-comment on column analytics.latency_days.component is 'rest:<name>, or ws:conn for the time that the socket took to open';
+comment on column analytics.latency_days.component is 'rest:NAME, or ws:conn for the time that the socket took to open';
 comment on column analytics.latency_days.region is 'From where it was measured';
 comment on column analytics.latency_days.p50_ms is 'A minute''s median, in whole milliseconds';
 comment on column analytics.latency_days.minutes is 'How many minutes had this median';
@@ -249,7 +249,7 @@ comment on view analytics.typical_latencies is
 'How slow an endpoint usually was from a region, as the engine used it to tell slow answers: each row for six hours. Kept for nine days.';
 comment on column analytics.typical_latencies.holds_from is 'From when on it held, for six hours';
 comment on column analytics.typical_latencies.venue is 'Id of the venue';
-comment on column analytics.typical_latencies.component is 'rest:<name>';
+comment on column analytics.typical_latencies.component is 'rest:NAME';
 comment on column analytics.typical_latencies.region is 'From where it was measured';
 comment on column analytics.typical_latencies.p50_ms is 'What is typical, in milliseconds: the median of hourly medians';
 comment on column analytics.typical_latencies.hours is 'How many hours it is the median of';

@@ -38,7 +38,7 @@ comment on view analytics.incidents is
 comment on column analytics.incidents.slug is 'Its name in addresses, given at the opening';
 comment on column analytics.incidents.incident_id is 'Its number, `id` in the API';
 comment on column analytics.incidents.venue is 'Id of the venue';
-comment on column analytics.incidents.component is 'rest:<name>, ws:<name>, or ws:conn for the socket';
+comment on column analytics.incidents.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.incidents.kind is 'rest or ws';
 comment on column analytics.incidents.severity is 'degraded or outage: while it is open what it is now, then the worst that it was';
 comment on column analytics.incidents.peak_severity is 'degraded or outage: the worst that it was so far';
@@ -99,7 +99,7 @@ comment on view analytics.votes is
 'The evidence of the incidents by rows: one for each region at each decision, whether it was counted or not. Kept for ever.';
 comment on column analytics.votes.slug is 'The incident';
 comment on column analytics.votes.venue is 'Id of the venue';
-comment on column analytics.votes.component is 'rest:<name>, ws:<name>, or ws:conn for the socket';
+comment on column analytics.votes.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.votes.decision is 'opening, escalation, closing, or retraction by the engine';
 comment on column analytics.votes.at is 'The instant that was judged; of a retraction that of the opening';
 comment on column analytics.votes.region is 'Who voted';
@@ -170,7 +170,7 @@ comment on view analytics.alerts is
 comment on column analytics.alerts.event_id is 'Its number, `eventId` in alerts';
 comment on column analytics.alerts.slug is 'The incident';
 comment on column analytics.alerts.venue is 'Id of the venue';
-comment on column analytics.alerts.component is 'rest:<name>, ws:<name>, or ws:conn for the socket';
+comment on column analytics.alerts.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.alerts.kind is 'opened, escalated or closed';
 comment on column analytics.alerts.severity is 'degraded or outage: of an opening or an escalation what it was then, of a closing the worst';
 comment on column analytics.alerts.at is 'The instant that was decided';

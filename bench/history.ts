@@ -1,0 +1,328 @@
+/**
+ * What history costs: bytes of what is kept, and what it takes to read, to refresh and to open it, with HISTORY_DAYS whole days of raw samples
+ * of the registry's venues and what there is of today, kept up by core's own procedures: eight, or one on the embedded database.
+ */
+import { readFile } from "node:fs/promises";
+import { type Pool, sql } from "../server/db.js";
+import { startWeb } from "../server/api/web.js";
+import { tick } from "../server/engine/tick.js";
+import { packagedFile } from "../server/package.js";
+import { type Figure, spreadOf, timesMs } from "./figure.js";
+import { log, openStage, type Stage } from "./stage.js";
+
+const isServer = Boolean(process.env.DATABASE_URL);
+/** Sizes are those of whole days: compressed are chunks, and of minutes a chunk is a day. */
+const wholeDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const keptDays = 100;
+const levelsByMinute = ["sample_minute", "component_minute", "venue_minute"];
+const smallLevels = [
+  ...["sample_hour", "venue_day", "latency_day"],
+  ...["venue_latency_day", "usual_hour"],
+];
+
+/** As promised. */
+const promised = {
+  sampleBytes: 9,
+  minuteBytes: 8,
+  venueBytes: 30e6,
+  boardMs: 20,
+  weekMs: 100,
+  refreshMs: 100,
+  startMs: 3_000,
+};
+
+export async function benchHistory(): Promise<Figure[]> {
+  const stage = await openStage();
+  try {
+    const { pool } = stage;
+    const to = new Date();
+    const samples = await keepHistory(pool, to);
+    await pool.script("vacuum analyze");
+    return [
+      { what: "raw samples", value: samples / 1e6, unit: "million" },
+      ...(await sizes(pool)),
+      ...(await ofAVenue(pool)),
+      ...(await reading(stage)),
+      ...(await refreshing(pool)),
+      ...(await opening(stage)),
+    ];
+  } finally {
+    await stage.close();
+  }
+}
+
+/** As it comes about: a stretch comes in, is rolled up, and what is old enough is compressed. Resolves with how many samples there are. */
+async function keepHistory(pool: Pool, to: Date): Promise<number> {
+  const insert = await readFile(packagedFile("bench/history.sql"), "utf8");
+  const stretchMs = isServer ? dayMs / 4 : hourMs / 4;
+  const from = Math.floor(+to / dayMs) * dayMs - wholeDays * dayMs;
+  for (let atMs = from; atMs < +to; atMs += stretchMs) {
+    const span = [
+      new Date(atMs),
+      new Date(Math.min(atMs + stretchMs, +to)),
+    ] as const;
+    await pool.text(insert, span);
+    await pool.query(sql`call upkeep.refresh_all(${span[0]}, ${span[1]})`);
+    while (await compressed(pool, span[1])) await pool.script("checkpoint");
+  }
+  await pool.query(sql`call upkeep.refresh_hours(${to})`);
+  const [row] = await pool.query<{ samples: number }>(
+    sql`select count(*) as samples from sample`,
+  );
+  return row!.samples;
+}
+
+async function compressed(pool: Pool, at: Date): Promise<boolean> {
+  const [row] = await pool.query<{ chunk: string | null }>(
+    sql`select upkeep.compress_next(${at}) as chunk`,
+  );
+  return row!.chunk !== null;
+}
+
+interface Size {
+  rows: number;
+  bytes: number;
+}
+
+/** Of whole chunks, with their indexes, as they lie on the disk. */
+async function compressedSize(pool: Pool, level: string): Promise<Size> {
+  const [size] = await pool.query<Size>(sql`
+    select
+      sum(s.numrows_pre_compression)::bigint as rows,
+      sum(pg_total_relation_size(format('%I.%I', c.schema_name, c.table_name)::regclass)
+        + pg_total_relation_size(format('%I.%I', z.schema_name, z.table_name)::regclass))::bigint as bytes
+    from _timescaledb_catalog.compression_chunk_size s
+    join _timescaledb_catalog.chunk c on c.id = s.chunk_id
+    join _timescaledb_catalog.chunk z on z.id = s.compressed_chunk_id
+    join _timescaledb_catalog.hypertable h on h.id = c.hypertable_id
+    left join timescaledb_information.continuous_aggregates a
+      on a.materialization_hypertable_schema = h.schema_name and a.materialization_hypertable_name = h.table_name
+    where coalesce(a.view_name, h.table_name) = ${level}
+  `);
+  if (!size || size.rows === 0)
+    throw new Error(`expected compressed chunks of ${level}, there are none`);
+  return size;
+}
+
+/** Raw samples that are not compressed yet. */
+async function runningSize(pool: Pool): Promise<Size> {
+  const [size] = await pool.query<Size>(sql`
+    select
+      sum(pg_total_relation_size(format('%I.%I', chunk_schema, chunk_name)::regclass))::bigint as bytes,
+      (select count(*) from sample where ts >= min(range_start)) as rows
+    from timescaledb_information.chunks
+    where hypertable_name = 'sample' and not is_compressed
+  `);
+  return size!;
+}
+
+async function uncompressedSize(pool: Pool, level: string): Promise<Size> {
+  const table = await tableOf(pool, level);
+  const [size] = await pool.query<Size>(sql`
+    select (select count(*) from ${sql.ident(level)}) as rows, hypertable_size(${table.name}::regclass)::bigint as bytes
+  `);
+  return size!;
+}
+
+async function tableOf(pool: Pool, level: string) {
+  const [table] = await pool.query<{ schema: string; table: string }>(sql`
+    select materialization_hypertable_schema as schema, materialization_hypertable_name as table
+    from timescaledb_information.continuous_aggregates
+    where view_schema = 'venuewatch' and view_name = ${level}
+  `);
+  const { schema, table: name } = table!;
+  return { name: `${schema}.${name}`, ident: sql.ident(schema, name) };
+}
+
+async function sizes(pool: Pool): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const levels = [
+    { level: "sample", most: promised.sampleBytes },
+    ...levelsByMinute.map((level) => ({ level, most: promised.minuteBytes })),
+  ];
+  for (const { level, most } of levels) {
+    const { rows, bytes } = await compressedSize(pool, level);
+    figures.push({
+      what: `${level}, compressed, a row`,
+      value: bytes / rows,
+      unit: "bytes",
+      floor: { value: most, what: "promised" },
+    });
+  }
+  figures.push({
+    what: "sample, in the chunks that run, a row",
+    value: await bytesOfRow(runningSize(pool)),
+    unit: "bytes",
+  });
+  for (const level of smallLevels) {
+    const { rows, bytes } = await uncompressedSize(pool, level);
+    if (rows === 0) continue;
+    figures.push({
+      what: `${level}, a row`,
+      value: bytes / rows,
+      unit: "bytes",
+    });
+  }
+  return figures;
+}
+
+/** All that is kept of a venue over a hundred days, but its raw samples: computed from the sizes of rows, of the mean venue and of the largest. */
+async function ofAVenue(pool: Pool): Promise<Figure[]> {
+  const venues = await pool.query<VenueRows>(sql`
+    with region_count as (select count(*) as regions from region where published),
+    a_day as (
+      select c.venue_id, c.component_id, count(d.p50_ms)::float / ${wholeDays} as distribution
+      from component c
+      left join latency_day d on d.component_id = c.component_id and d.day < date_trunc('day', now())
+      where c.published
+      group by 1, 2
+    )
+    select v.venue, count(*) as components, count(*) * r.regions as series, sum(a.distribution) as distribution
+    from a_day a
+    join venue v using (venue_id)
+    cross join region_count r
+    where v.published
+    group by v.venue, r.regions
+    order by count(*) desc, v.venue
+  `);
+  const bytes = {
+    sample_minute: await bytesOfRow(compressedSize(pool, "sample_minute")),
+    component_minute: await bytesOfRow(
+      compressedSize(pool, "component_minute"),
+    ),
+    venue_minute: await bytesOfRow(compressedSize(pool, "venue_minute")),
+    sample_hour: await bytesOfRow(uncompressedSize(pool, "sample_hour")),
+    venue_day: await bytesOfRow(uncompressedSize(pool, "venue_day")),
+    latency_day: await bytesOfRow(uncompressedSize(pool, "latency_day")),
+  };
+  const megabytes = ({ components, series, distribution }: VenueRows) =>
+    (keptDays *
+      (1440 * series * bytes.sample_minute +
+        1440 * components * bytes.component_minute +
+        1440 * bytes.venue_minute +
+        24 * series * bytes.sample_hour +
+        bytes.venue_day +
+        distribution * bytes.latency_day)) /
+    1e6;
+  const all = venues.map(megabytes);
+  const mean = all.reduce((sum, one) => sum + one, 0) / all.length;
+  const floor = { value: promised.venueBytes / 1e6, what: "promised" };
+  const { venue, components } = venues[0]!;
+  return [
+    {
+      what: `a venue's roll-ups of ${keptDays} days, the mean of ${venues.length}, computed`,
+      value: mean,
+      unit: "MB",
+      floor,
+    },
+    {
+      what: `of ${venue}, ${components} components`,
+      value: all[0]!,
+      unit: "MB",
+      floor,
+    },
+  ];
+}
+
+interface VenueRows {
+  venue: string;
+  components: number;
+  /** Components times regions. */
+  series: number;
+  /** Rows of latency_day a day. */
+  distribution: number;
+}
+
+async function bytesOfRow(size: Promise<Size>): Promise<number> {
+  const { rows, bytes } = await size;
+  return rows === 0 ? 0 : bytes / rows;
+}
+
+async function reading({ pool, registry }: Stage): Promise<Figure[]> {
+  const web = await startWeb({
+    pool,
+    registry,
+    port: 0,
+    host: "127.0.0.1",
+    rateLimit: 0,
+    trustProxy: [],
+    siteUrl: "http://localhost",
+    baseUrl: "http://localhost",
+    log,
+  });
+  const base = `http://127.0.0.1:${web.port}`;
+  let at = Date.now();
+  const nextTick = () => tick(pool, new Date((at += 10)));
+  const figures: Figure[] = [];
+  const pages = [
+    { path: "/v1/status", mostMs: promised.boardMs },
+    { path: `/v1/targets/${registry.venues[0]!.id}`, mostMs: null },
+    {
+      path: `/v1/targets/${registry.venues[0]!.id}?range=7d`,
+      mostMs: promised.weekMs,
+    },
+  ];
+  try {
+    for (const { path, mostMs } of pages) {
+      const ask = async () => {
+        const answer = await fetch(`${base}${path}`);
+        if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+        await answer.arrayBuffer();
+      };
+      await timesMs(5, ask, nextTick);
+      figures.push({
+        what: `${path} made anew, p50`,
+        value: spreadOf(await timesMs(15, ask, nextTick)).p50,
+        unit: "ms",
+        ...(mostMs && { floor: { value: mostMs, what: "promised" } }),
+      });
+    }
+  } finally {
+    await web.close();
+  }
+  return figures;
+}
+
+/** With samples of the last seconds to roll up, as in life. */
+async function refreshing(pool: Pool): Promise<Figure[]> {
+  const insert = await readFile(packagedFile("bench/history.sql"), "utf8");
+  let from = new Date();
+  const comeIn = async () => {
+    const to = new Date(Math.max(Date.now(), +from + 5_000));
+    await pool.text(insert, [from, to]);
+    from = to;
+  };
+  await comeIn();
+  const newest = () => pool.query(sql`call upkeep.refresh_newest(${from})`);
+  const open = () => pool.query(sql`call upkeep.refresh_open_buckets(${from})`);
+  const newestMs = await timesMs(15, newest, comeIn);
+  const openMs = await timesMs(5, open, comeIn);
+  return [
+    {
+      what: "refresh of the newest minutes, all levels by minute, p50",
+      value: spreadOf(newestMs).p50,
+      unit: "ms",
+      floor: { value: promised.refreshMs, what: "promised" },
+    },
+    {
+      what: "refresh of the hour and the day that run, p50",
+      value: spreadOf(openMs).p50,
+      unit: "ms",
+    },
+  ];
+}
+
+async function opening({ host }: Stage): Promise<Figure[]> {
+  if (!host) return [];
+  const startMs = await timesMs(5, host.up, host.down);
+  return [
+    {
+      what: "opening it anew, until the newest sample is read, p50",
+      value: spreadOf(startMs).p50,
+      unit: "ms",
+      floor: { value: promised.startMs, what: "promised" },
+    },
+  ];
+}
