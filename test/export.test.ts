@@ -229,8 +229,8 @@ async function slowReader(t: Test, pool: Pool, url: string): Promise<void> {
     if (turn % 5 === 0) grown = Math.max(grown, usedBytes() - before);
   }
   t.equal(read, count);
-  // a page of 20,000 rows takes less than half of it
-  const most = 64 * 2 ** 20;
+  // a page of 10,000 rows takes less than half of it
+  const most = 32 * 2 ** 20;
   t.ok(grown < most, `${grown} bytes more for ${count} rows`);
 }
 

@@ -6,42 +6,56 @@ export interface Kind {
   file: string;
   /** Columns by which rows are in order, and by which each is told from all others; the first is its time. */
   key: readonly string[];
-  /**
-   * So much time is asked for in one statement: what a server sorts without its disk, and the embedded database in a fraction of a
-   * second, in which it answers nobody else.
-   */
+  /** So much time is asked for in the first statement. */
   windowMs: number;
+  /** A statement asks for no more time: what it looks through where little is found, of a venue for example. */
+  widestMs: number;
+  /**
+   * So many rows are read by a statement, and are in memory at once: what a server sorts without its disk, and the embedded
+   * database in a fraction of a second, in which it answers nobody else.
+   */
+  pageRows: number;
   /** For how long it is kept, in words; null: for ever. */
   keptFor: string | null;
 }
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 const series = ["venue", "component", "region"];
 
 export const kinds = {
   samples: {
     file: "export_samples",
     key: ["ts", ...series],
-    windowMs: 5 * minuteMs,
+    windowMs: minuteMs,
+    widestMs: hourMs,
+    pageRows: 10_000,
     keptFor: "eight days",
   },
   minutes: {
     file: "export_minutes",
     key: ["minute", ...series],
-    windowMs: 60 * minuteMs,
+    windowMs: 10 * minuteMs,
+    widestMs: 6 * hourMs,
+    pageRows: 10_000,
     keptFor: "100 days",
   },
   days: {
     file: "export_days",
     key: ["day", "venue"],
     windowMs: 365 * dayMs,
+    widestMs: 365 * dayMs,
+    pageRows: 10_000,
     keptFor: null,
   },
   incidents: {
     file: "export_incidents",
     key: ["started_at", "incident_id"],
     windowMs: 7 * dayMs,
+    widestMs: 365 * dayMs,
+    // with their evidence they are large
+    pageRows: 1_000,
     keptFor: null,
   },
 } as const satisfies Record<string, Kind>;

@@ -13,8 +13,6 @@ export interface Wanted {
   retracted: boolean;
 }
 
-/** So many are in memory at once. */
-const pageRows = 20_000;
 const shortestWindowMs = 1_000;
 
 export async function columnsOf(pool: Pool, wanted: Wanted): Promise<string[]> {
@@ -39,7 +37,7 @@ export async function* recordsOf(
   after: Key | null,
   onWindow: (share: number) => void = () => {},
 ): AsyncGenerator<unknown[][], void, void> {
-  const kind: Kind = kinds[wanted.what];
+  const { pageRows, widestMs, ...kind }: Kind = kinds[wanted.what];
   const { from, to } = wanted.period;
   let { windowMs } = kind;
   let at = after === null ? from : latest(from, timeOf(after));
@@ -51,9 +49,8 @@ export async function* recordsOf(
     after = page.last ?? after;
     if (page.isAll) {
       at = end;
-      // one that was made shorter below
       if (page.rows.length < pageRows / 4)
-        windowMs = Math.min(2 * windowMs, kind.windowMs);
+        windowMs = Math.min(2 * windowMs, widestMs);
     } else {
       at = timeOf(after!);
       windowMs = Math.max(windowMs / 2, shortestWindowMs);
@@ -68,6 +65,7 @@ async function readPage(
   window: Period,
   after: Key | null,
 ) {
+  const { key, pageRows } = kinds[wanted.what];
   const rows = await openWindow(pool, wanted, window, after);
   const page: unknown[][] = [];
   let isAll = false;
@@ -80,7 +78,6 @@ async function readPage(
   } finally {
     rows.close();
   }
-  const { key } = kinds[wanted.what];
   const places = key.map((column) => rows.columns.indexOf(column));
   const row = page.at(-1);
   const last: Key | null = row ? places.map((place) => row[place]) : null;
