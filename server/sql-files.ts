@@ -19,7 +19,7 @@ export interface SchemaFile {
 export interface Definitions {
   /** What every migration stands on. */
   prelude: string;
-  /** Everything that stands in schemas api, engine, upkeep and analytics, and who may use it. */
+  /** Everything that stands in schemas api, engine, upkeep, analytics and logins, and who may use it. */
   text: string;
   /** Of all of it. */
   checksum: string;
@@ -50,6 +50,7 @@ export async function readDefinitions(folder: URL): Promise<Definitions> {
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),
     "roles.sql",
+    "logins.sql",
   ];
   const texts = await Promise.all(files.map((file) => read(folder, file)));
   const prelude = await read(folder, "prelude.sql");

@@ -4,3 +4,4 @@ drop schema if exists api cascade;
 drop schema if exists engine cascade;
 drop schema if exists upkeep cascade;
 drop schema if exists analytics cascade;
+drop schema if exists logins cascade;

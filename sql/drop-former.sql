@@ -4,3 +4,4 @@ drop schema if exists venuewatch_former_api cascade;
 drop schema if exists venuewatch_former_engine cascade;
 drop schema if exists venuewatch_former_upkeep cascade;
 drop schema if exists venuewatch_former_analytics cascade;
+drop schema if exists venuewatch_former_logins cascade;

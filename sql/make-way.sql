@@ -4,7 +4,7 @@ do $$
 declare
   wanted text;
 begin
-  foreach wanted in array array['api', 'engine', 'upkeep', 'analytics'] loop
+  foreach wanted in array array['api', 'engine', 'upkeep', 'analytics', 'logins'] loop
     if to_regnamespace(wanted) is not null then
       execute format('alter schema %I rename to %I', wanted, 'venuewatch_former_' || wanted);
     end if;

@@ -32,7 +32,7 @@ begin atomic
     union all
     select p.oid, p.pronamespace from pg_proc p
   ) made
-  where made.schema in (select oid from pg_namespace where nspname in ('api', 'engine', 'upkeep', 'analytics'));
+  where made.schema in (select oid from pg_namespace where nspname in ('api', 'engine', 'upkeep', 'analytics', 'logins'));
 end;
 
 -- The embedded database wants smaller chunks than a server.

@@ -142,7 +142,11 @@ async function rightsFound(
     select
       current_user as user,
       n.program,
-      bool_and(coalesce(has_table_privilege(to_regclass('venuewatch.' || n.relation), n.privilege), true)) as allowed
+      bool_and(
+        -- without usage of the schema, to look a table up in it is refused
+        case when has_schema_privilege(to_regnamespace('venuewatch'), 'usage') is false then false
+        else coalesce(has_table_privilege(to_regclass('venuewatch.' || n.relation), n.privilege), true) end
+      ) as allowed
     from (
       values
         ('probe', 'migration', 'select'),
