@@ -68,6 +68,16 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
   await lives(t, restored, told);
 });
 
+void t.test("every alert of ours is explained", async (t) => {
+  const rules = await readFile(
+    packagedFile("prometheus/operators.rules.yaml"),
+    "utf8",
+  );
+  const [, table] = page.split("### What the alerts mean");
+  for (const [, alert] of rules.matchAll(/alert: (\w+)/g))
+    t.match(table, new RegExp(`\\b${alert}\\b`));
+});
+
 void t.test("a server", async (t) => {
   const skip = typeof programs === "string" && programs;
   await t.test("by pg_dump and by base backup", { skip }, async (t) => {
@@ -160,18 +170,26 @@ async function fill(pool: Pool): Promise<void> {
 /** What must be the same afterwards. */
 type Facts = Awaited<ReturnType<typeof facts>>;
 
+const rollUps = [
+  ...["sample_minute", "sample_hour", "component_minute", "venue_minute"],
+  ...["venue_day", "latency_day", "venue_latency_day"],
+];
 const counted = [
-  ...["sample", "sample_minute", "sample_hour", "component_minute"],
-  ...["venue_minute", "venue_day", "latency_day", "venue_latency_day"],
-  ...["incident", "alert_event", "region_state", "component", "migration"],
+  ...["sample", "incident", "alert_event", "region_state", "component"],
+  ...["migration", ...rollUps],
 ];
 
-async function facts(pool: Pool) {
-  const tables: Record<string, object> = {};
-  for (const table of counted)
-    [tables[table]] = (await pool.query<object>(sql`
+async function factsOf(pool: Pool, tables: string[]) {
+  const found: Record<string, object> = {};
+  for (const table of tables)
+    [found[table]] = (await pool.query<object>(sql`
       select count(*) as rows, md5(string_agg(r::text, ' ' order by r::text)) as said from ${sql.ident(table)} r
     `)) as [object];
+  return found;
+}
+
+async function facts(pool: Pool) {
+  const tables = await factsOf(pool, counted);
   const [chunks] = await pool.query<{ compressed: number }>(sql`
     select count(*) as compressed from timescaledb_information.chunks where is_compressed
   `);
@@ -221,10 +239,23 @@ async function lives(t: Test, pool: Pool, told: Facts): Promise<void> {
     select (select count(*) from sample) as raw, (select sum(samples) from sample_minute) as minutes
   `);
   t.equal(rolled!.minutes, rolled!.raw, "roll-ups follow what is measured");
+  await mendsARollUp(t, pool);
   const [next] = await pool.query<{ id: number }>(
     sql`select nextval(pg_get_serial_sequence('alert_event', 'event_id')) as id`,
   );
   t.ok(next!.id > last!.id + 1_000_000, "no alert has a number of before");
+}
+
+async function mendsARollUp(t: Test, pool: Pool): Promise<void> {
+  const before = await factsOf(pool, rollUps);
+  const [table] = await pool.query<{ name: string }>(sql`
+    select format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name) as name
+    from timescaledb_information.continuous_aggregates where view_name = 'sample_minute'
+  `);
+  await pool.script(`delete from ${table!.name}`);
+  for (const call of commands("A table is damaged", "sql").split(";\n"))
+    await pool.script(call);
+  t.strictSame(await factsOf(pool, rollUps), before, "a roll-up is mended");
 }
 
 /** @returns the instant before it */

@@ -82,7 +82,7 @@ async function digestOfDefinitions(): Promise<string> {
     .filter((file) => file.isFile())
     .map((file) => join(file.parentPath, file.name))
     .sort();
-  const makers = ["migrate", "brief-locks", "sync-registry"].map(
+  const makers = ["migrate", "brief-locks", "sql-files", "sync-registry"].map(
     (name) => `dist/server/${name}.js`,
   );
   for (const name of ["package-lock.json", "registry.json", ...makers])
