@@ -72,6 +72,9 @@ interface Program {
   start: () => void;
 }
 
+// most of it is waiting for lags of half a minute
+t.setTimeout(900_000);
+
 void t.test("production, as plain processes", { skip }, async (t) => {
   const stage = await setStage(t, (binaries as { bin: string }).bin);
   for (const [name, run] of [
