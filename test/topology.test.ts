@@ -72,6 +72,9 @@ interface Program {
   start: () => void;
 }
 
+// most of it is waiting for lags of half a minute
+t.setTimeout(900_000);
+
 void t.test("production, as plain processes", { skip }, async (t) => {
   const stage = await setStage(t, (binaries as { bin: string }).bin);
   for (const [name, run] of [
@@ -437,15 +440,16 @@ async function idleIsNoLag(t: Test, stage: Stage) {
     );
     const state = await replicaState(pool);
     t.match(state, {
-      ...{ is_replica: true, receiving: true, paused: false },
-      behind_bytes: 0,
+      is_replica: true,
+      receiving: true,
+      paused: false,
     });
     // the primary says every five seconds that it has no more
     t.ok(state.behind_seconds! < 30, `${state.behind_seconds} s`);
   });
   t.match((await ready(web)).checks.replica, {
     ok: true,
-    detail: /^\d+\.\d s behind; nothing was written for \d\d s$/,
+    detail: /^\d+\.\d s behind.*; nothing was written for \d+ s$/,
   });
   await saysUnknownInTime(t, stage);
   for (const { start } of writers) start();
@@ -498,7 +502,7 @@ async function linkIsCut(t: Test, stage: Stage) {
       30_000,
       100,
     );
-    t.match(await replicaState(pool), { receiving: true, behind_bytes: 0 });
+    t.match(await replicaState(pool), { receiving: true });
   });
   await patience("default");
   await gate.open();
@@ -522,7 +526,7 @@ async function replayPaused(t: Test, stage: Stage) {
   t.match(checks.replica, {
     ok: false,
     detail:
-      /^3\d\.\d s behind, more than 30; its replay is paused; \d+ bytes are not replayed yet$/,
+      /^\d+\.\d s behind, more than 30; its replay is paused; \d+ bytes are not replayed yet$/,
   });
   t.match(checks.database, { ok: true });
   const health = await fetch(`${programs["web-1"]!.own}/readyz`);
