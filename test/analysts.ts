@@ -39,6 +39,7 @@ export async function analystsAsk(
   await t.test("compares with notices", (t) => comparedAsTheApi(t, asked));
   await t.test("reads no more chunks than asked for", (t) => plans(t, asked));
   await t.test("counts no retracted ones", (t) => retracted(t, asked));
+  await t.test("counts halves and fifths alike", (t) => ties(t, asked));
 }
 
 /** That each is answered, by the columns that are shown. */
@@ -721,6 +722,44 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
     "select count(*)::int as n, count(*) filter (where retracted_at is not null)::int as gone from analytics.incidents where venue = 'okx' and component = 'rest:book' and started_at >= now() - interval '2 days'",
   );
   t.match(rows[0], { n: 2, gone: 1 }, "both are there for who asks");
+}
+
+/** Minutes in which exactly half of the samples, of the regions or of the components are well, which the demo seldom has. */
+async function ties(t: Test, { analyst, pool }: Asked) {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault)
+    select minute + slot * interval '6 s', c.component_id, g.region_id, w.good, case when not w.good then 'http'::fault end
+    from generate_series(
+      (now() at time zone 'UTC')::date::timestamp at time zone 'UTC' - interval '23 hours',
+      (now() at time zone 'UTC')::date::timestamp at time zone 'UTC' - interval '21 hours',
+      interval '1 minute'
+    ) minute
+    cross join generate_series(1, 5) slot
+    join component c on c.venue_id = (select venue_id from venue where venue = 'bitstamp')
+    join region g on g.position <= 2
+    -- a hash, so that it is the same each time: in some minutes four slots, in others five
+    cross join lateral (
+      select hashint8(extract(epoch from minute)::bigint * 1000 + c.component_id * 100 + g.region_id * 10 + slot) % 10 as n,
+        hashint8(extract(epoch from minute)::bigint) % 4 as mood
+    ) h
+    cross join lateral (select abs(h.n) >= 3 + abs(h.mood) as good) w
+    where slot <= 4 or h.mood % 2 = 0
+    on conflict (component_id, region_id, ts) do update set good = excluded.good, fault = excluded.fault
+  `);
+  await pool.script(
+    "call upkeep.refresh_all(now() - interval '3 days', now())",
+  );
+  const [row] = await answers(analyst, 2, (statement) =>
+    statement.replaceAll("'okx'", "'bitstamp'"),
+  );
+  const { rows } = await analyst.query<Row>(
+    `select measured_minutes, down_minutes, degraded_minutes, uptime_pct, uptime_pct as told_pct
+    from analytics.days where venue = 'bitstamp' and day = current_date - 1`,
+  );
+  const is = numbers(row);
+  t.strictSame(is, numbers(rows[0]));
+  for (const column of ["down_minutes", "degraded_minutes"])
+    t.ok((is[column] as number) > 5, `${column}: ${String(is[column])}`);
 }
 
 /** bigint and numeric come as text. */
