@@ -28,4 +28,8 @@ select
       and a.pid <> pg_backend_pid()
       and a.application_name ~ '^venuewatch (core|probe)'
   ) as busy,
-  upkeep.oldest_source_at('sample_minute') as "rawFrom"
+  (
+    select min(ch.range_start)
+    from timescaledb_information.chunks ch
+    where (ch.hypertable_schema, ch.hypertable_name) = ('venuewatch', 'sample')
+  ) as "rawFrom"
