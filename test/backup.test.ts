@@ -73,9 +73,13 @@ void t.test("every alert of ours is explained", async (t) => {
     packagedFile("prometheus/operators.rules.yaml"),
     "utf8",
   );
-  const [, table] = page.split("### What the alerts mean");
-  for (const [, alert] of rules.matchAll(/alert: (\w+)/g))
-    t.match(table, new RegExp(`\\b${alert}\\b`));
+  const table = page.split("### What the alerts mean")[1]!.split("\n### ")[0]!;
+  const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name]) => name!);
+  t.ok(alerts.length > 20);
+  t.strictSame(
+    alerts.filter((name) => !new RegExp(`\\b${name}\\b`).test(table)),
+    [],
+  );
 });
 
 void t.test("a server", async (t) => {
