@@ -16,38 +16,88 @@ create function upkeep.minutes_kept() returns interval language sql immutable re
 create function upkeep.probes_kept() returns interval language sql immutable return interval '1 day';
 create function upkeep.alerts_kept() returns interval language sql immutable return interval '90 days';
 
+-- No refresh takes longer than this. One that looks as far back as its source may be dropped within that time says so in the table
+-- `leader`, and nothing is dropped meanwhile; where it broke off, this is how long its word holds.
+create function upkeep.longest_refresh() returns interval language sql immutable return interval '1 hour';
+-- Held for the moment of saying so, and while something is dropped: whichever comes second sees the first.
+create function upkeep.retention_lock() returns bigint language sql immutable return 7338142;
+
 -- Chunks are compressed when all but the latest of late samples have come: a late insert into a compressed chunk works,
 -- at ten times the cost. On a server a chunk is a day, and compressing it blocks late inserts into it for two seconds.
 create function upkeep.compressed_after() returns interval language sql immutable return interval '2 hours';
 
--- The start of the oldest chunk that a roll-up is made from; null where there is none.
-create function upkeep.oldest_source_at(rollup name) returns timestamptz
-language sql stable
-begin atomic
-  select min(ch.range_start)
+-- The times whose source is there, within a window: nothing else may be refreshed. Where a chunk was dropped, at the beginning of the
+-- history or in the midst of it, a refresh would find nothing and erase the roll-up.
+--
+-- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it anew after it was
+-- dropped. Where it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by as much is not mended then.)
+create function upkeep.backed(rollup name, from_at timestamptz, to_at timestamptz) returns tstzmultirange
+language plpgsql stable
+as $$
+declare
+  chunks tstzmultirange;
+  anew   tstzrange[];
+  suspect tstzrange;
+begin
+  select
+    range_agg(tstzrange(ch.range_start, ch.range_end)),
+    array_agg(tstzrange(ch.range_start, ch.range_end))
+      filter (where ch.hypertable_name = 'sample' and ch.chunk_creation_time > ch.range_end)
+  into chunks, anew
   from timescaledb_information.continuous_aggregates ca
   join timescaledb_information.chunks ch
     on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
-  where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
+  where ca.view_schema = 'venuewatch' and ca.view_name = rollup
+    and ch.range_end > from_at and ch.range_start < to_at;
+
+  foreach suspect in array coalesce(anew, '{}') loop
+    if 2 * (select count(*) from sample where ts >= lower(suspect) and ts < upper(suspect))
+      < (select sum(samples) from sample_hour where hour >= lower(suspect) and hour < upper(suspect))
+    then
+      chunks := chunks - tstzmultirange(suspect);
+    end if;
+  end loop;
+  return coalesce(chunks, '{}') * tstzmultirange(tstzrange(from_at, to_at));
 end;
+$$;
 
 -- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
 -- `from_at` null: from the beginning, where nothing drops the source.
-create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz)
+-- `force`: also where nothing is known to have changed; it writes the window's rows anew.
+--
+-- A window that reaches to what may be dropped meanwhile holds the dropping off: what was seen to be there must be there to the end.
+create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz, force boolean default false)
 language plpgsql
 as $$
+declare
+  source_kept interval := case
+    when rollup in ('sample_minute', 'sample_hour') then upkeep.raw_kept() else upkeep.minutes_kept()
+  end;
+  holds  boolean := from_at < clock_timestamp() - source_kept + upkeep.longest_refresh();
+  fence_here bigint;
+  span   tstzrange;
 begin
-  -- asked only where it can matter: the catalogue is slow with hundreds of chunks
-  if from_at < now() - upkeep.refused_after() then
-    -- infinity where there is no source at all: nothing may be refreshed then
-    from_at := greatest(from_at, coalesce(upkeep.oldest_source_at(rollup), 'infinity'));
+  if holds then
+    perform pg_advisory_xact_lock(upkeep.retention_lock());
+    insert into leader as l (office, holder, fence, expires_at)
+    values ('refresh of ' || rollup, 'upkeep', 1, clock_timestamp() + upkeep.longest_refresh())
+    on conflict (office) do update set fence = l.fence + 1, expires_at = excluded.expires_at
+    returning fence into fence_here;
+    commit;
   end if;
-  if from_at is null or from_at < to_at then
+  foreach span in array
+    case when from_at is null then array[tstzrange(null, to_at)]
+    else array(select unnest(upkeep.backed(rollup, from_at, to_at))) end
+  loop
     -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
     call refresh_continuous_aggregate(
-      format('venuewatch.%I', rollup)::regclass, from_at, to_at, options => '{"buckets_per_batch": 0}'
+      format('venuewatch.%I', rollup)::regclass, lower(span), upper(span), force => force, options => '{"buckets_per_batch": 0}'
     );
     -- what changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh
+    commit;
+  end loop;
+  if holds then
+    update leader set expires_at = '-infinity' where office = 'refresh of ' || rollup and fence = fence_here;
     commit;
   end if;
 end;
@@ -119,7 +169,64 @@ begin
 end;
 $$;
 
--- Compress the oldest chunk that is due: raw first, then the levels by minute. One a call, so that nobody waits long.
+-- Write anew what differs from the samples, and whatever stands on it, from the lowest level upwards. `from_at` and `to_at`: whole
+-- minutes or hours; of levels with wider buckets those that they touch.
+create procedure upkeep.mend(damaged text[], from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  hour_start timestamptz := time_bucket('1 hour', from_at);
+  hour_end   timestamptz := time_bucket('1 hour', to_at - interval '1 microsecond') + interval '1 hour';
+  day_start  timestamptz := time_bucket('1 day', from_at);
+  day_end    timestamptz := time_bucket('1 day', to_at - interval '1 microsecond') + interval '1 day';
+begin
+  if 'sample_minute' = any (damaged) then
+    call upkeep.refresh('sample_minute', from_at, to_at, force => true);
+    damaged := damaged || '{component_minute,latency_day}';
+  end if;
+  if 'sample_hour' = any (damaged) then
+    call upkeep.refresh('sample_hour', hour_start, hour_end, force => true);
+    damaged := damaged || '{usual_hour}';
+  end if;
+  if 'component_minute' = any (damaged) then
+    call upkeep.refresh('component_minute', from_at, to_at, force => true);
+    damaged := damaged || '{venue_minute}';
+  end if;
+  if 'venue_minute' = any (damaged) then
+    call upkeep.refresh('venue_minute', from_at, to_at, force => true);
+    damaged := damaged || '{venue_day}';
+  end if;
+  if 'venue_day' = any (damaged) then
+    call upkeep.refresh('venue_day', day_start, day_end, force => true);
+  end if;
+  if 'latency_day' = any (damaged) then
+    call upkeep.refresh('latency_day', day_start, day_end, force => true);
+    damaged := damaged || '{venue_latency_day}';
+  end if;
+  if 'venue_latency_day' = any (damaged) then
+    call upkeep.refresh('venue_latency_day', day_start, day_end, force => true);
+  end if;
+  -- of these only buckets that are over, as in refresh_all
+  if 'usual_hour' = any (damaged) then
+    hour_start := time_bucket('5 days', from_at);
+    hour_end := least(time_bucket('5 days', to_at - interval '1 microsecond') + interval '5 days', time_bucket('5 days', now()));
+    if hour_start < hour_end then
+      call upkeep.refresh('usual_hour', hour_start, hour_end, force => true);
+    end if;
+  end if;
+end;
+$$;
+
+-- The value at a share of a sorted array, between its two neighbours, rounded to a whole number; null where there is none.
+create function upkeep.share_of_sorted(sorted integer[], share double precision) returns integer
+language sql immutable parallel safe
+return (
+  select round(sorted[floor(place)::int + 1] + (place - floor(place)) * (sorted[ceil(place)::int + 1] - sorted[floor(place)::int + 1]))::int
+  from (values (share * (cardinality(sorted) - 1))) as of (place)
+);
+
+-- Compress the oldest chunk that is due: raw first, then the levels by minute. One a call, so that nobody waits long. When there is none,
+-- one that was compressed and has had rows since: they lie beside the compressed ones until then, at ten times the size.
 -- Returns its name, or null when nothing is due.
 create function upkeep.compress_next(at timestamptz) returns text
 language plpgsql
@@ -132,16 +239,44 @@ begin
   left join timescaledb_information.continuous_aggregates ca
     on ca.materialization_hypertable_schema = ch.hypertable_schema
     and ca.materialization_hypertable_name = ch.hypertable_name
-  where not ch.is_compressed
+  cross join lateral (
+    select _timescaledb_functions.chunk_status(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass) & 8 > 0 as has_more
+  ) partly
+  where (not ch.is_compressed or has_more)
     and ch.range_end <= at - upkeep.compressed_after()
     and coalesce(ca.view_name, ch.hypertable_name) in ('sample', 'sample_minute', 'component_minute', 'venue_minute')
     and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
-  order by ca.view_name is not null, ch.range_end
+  order by ch.is_compressed, ca.view_name is not null, ch.range_end
   limit 1;
   if due is not null then
     perform compress_chunk(due, if_not_compressed => true);
   end if;
   return due::text;
+end;
+$$;
+
+-- Drop the chunks that are too old; how many. Not while a refresh is under way that looks at them: of a chunk that is dropped before it
+-- comes there it would find nothing.
+create function upkeep.drop_old(at timestamptz) returns integer
+language plpgsql
+as $$
+begin
+  perform pg_advisory_xact_lock(upkeep.retention_lock());
+  if exists (select from leader l where l.office like 'refresh of %' and l.expires_at > clock_timestamp()) then
+    raise exception 'a refresh is under way that reaches back to what is to be dropped' using errcode = 'lock_not_available';
+  end if;
+  return (
+    select count(*)
+    from (
+      select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
+      union all
+      select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
+      union all
+      select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
+      union all
+      select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
+    ) dropped
+  );
 end;
 $$;
 
@@ -181,14 +316,5 @@ begin atomic
       select from incident i where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
     );
 
-  select count(*)::int
-  from (
-    select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
-    union all
-    select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
-    union all
-    select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
-  ) dropped;
+  select upkeep.drop_old(retain.at);
 end;

@@ -1,6 +1,7 @@
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
 import type { EngineMetrics } from "./metrics.js";
+import { makeReconciler } from "./reconcile.js";
 
 const minuteMs = 60_000;
 
@@ -11,6 +12,7 @@ export interface UpkeepPace {
   lateMs: number;
   compressMs: number;
   retainMs: number;
+  reconcileMs: number;
 }
 
 export const usualUpkeepPace: UpkeepPace = {
@@ -19,9 +21,11 @@ export const usualUpkeepPace: UpkeepPace = {
   lateMs: 10 * minuteMs,
   compressMs: minuteMs,
   retainMs: 60 * minuteMs,
+  // An hour of a venue, at a tenth of a second: of fifteen venues each day's turn comes every twelve hours on average.
+  reconcileMs: 10_000,
 };
 
-/** After this long a chore is tried again that another core was about. */
+/** After this long a chore is tried again that another core or an operator was about. */
 const retryMs = 2_000;
 
 export interface Upkeep {
@@ -47,7 +51,7 @@ export function makeUpkeep(
   pace: UpkeepPace,
   metrics?: EngineMetrics,
 ): Upkeep {
-  const due = chores(pool, log, pace).map((chore) => ({ chore, atMs: 0 }));
+  const due = chores(pool, log, pace, metrics).map((chore) => ({ chore, atMs: 0 }));
   metrics?.choresBegin(due.map(({ chore }) => chore));
 
   async function doChore(chore: Chore): Promise<number> {
@@ -59,7 +63,7 @@ export function makeUpkeep(
       tell(false);
     } catch (error) {
       if (underWayElsewhere(error)) {
-        log.info(`${chore.name} waits for another core to end it`);
+        log.info(`${chore.name} waits for what is under way elsewhere`);
         return retryMs;
       }
       tell(true);
@@ -83,7 +87,10 @@ export function makeUpkeep(
   };
 }
 
-/** A core that led before may still be at a refresh, and two of one roll-up at once fail. Nothing is wrong then. */
+/**
+ * A core that led before, or an operator, may still be at a refresh: two of one roll-up at once fail, and nothing is dropped that one
+ * looks at. Nothing is wrong then.
+ */
 export function underWayElsewhere(error: unknown): boolean {
   const lockNotAvailable = "55P03";
   return (error as { code?: string }).code === lockNotAvailable;
@@ -93,8 +100,14 @@ export function underWayElsewhere(error: unknown): boolean {
  * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late was
  * rolled up, and not while that fails.
  */
-function chores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
+function chores(
+  pool: Pool,
+  log: Log,
+  pace: UpkeepPace,
+  metrics?: EngineMetrics,
+): Chore[] {
   let lateRolledUp = false;
+  const reconciler = makeReconciler(pool, log, metrics);
 
   async function rollUpLate(at: Date): Promise<void> {
     lateRolledUp = false;
@@ -141,6 +154,11 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
       run: dropOld,
     },
     { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuum(pool) },
+    {
+      name: "reconciling",
+      everyMs: pace.reconcileMs,
+      run: (at) => reconciler.step(at),
+    },
   ];
 }
 
