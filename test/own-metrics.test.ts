@@ -249,6 +249,7 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
       ["compressing", 60],
       ["dropping old chunks", 3600],
       ["vacuuming", 3600],
+      ["vacuuming what is rewritten", 600],
       ["reconciling", 10],
     ]),
   );

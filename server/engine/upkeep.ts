@@ -38,6 +38,12 @@ export interface Upkeep {
   doWhatIsDue: (goesOn: () => boolean) => Promise<number>;
 }
 
+/** What tells upkeep the time: the database, and how much has passed. */
+export interface UpkeepClock {
+  now: () => Promise<Date>;
+  passedMs: () => number;
+}
+
 interface Chore {
   name: string;
   everyMs: number;
@@ -50,8 +56,12 @@ export function makeUpkeep(
   log: Log,
   pace: UpkeepPace,
   metrics?: EngineMetrics,
+  clock: UpkeepClock = clockOf(pool),
 ): Upkeep {
-  const due = chores(pool, log, pace, metrics).map((chore) => ({ chore, atMs: 0 }));
+  const due = chores(pool, log, pace, metrics).map((chore) => ({
+    chore,
+    atMs: 0,
+  }));
   metrics?.choresBegin(due.map(({ chore }) => chore));
 
   async function doChore(chore: Chore): Promise<number> {
@@ -59,7 +69,7 @@ export function makeUpkeep(
     const tell = (failed: boolean) =>
       metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
     try {
-      await chore.run(await now(pool));
+      await chore.run(await clock.now());
       tell(false);
     } catch (error) {
       if (underWayElsewhere(error)) {
@@ -77,12 +87,12 @@ export function makeUpkeep(
   return {
     async doWhatIsDue(goesOn) {
       for (const one of due) {
-        const begunMs = performance.now();
+        const begunMs = clock.passedMs();
         if (begunMs >= one.atMs && goesOn())
           one.atMs = begunMs + (await doChore(one.chore));
       }
       const nextAtMs = Math.min(...due.map(({ atMs }) => atMs));
-      return Math.max(0, nextAtMs - performance.now());
+      return Math.max(0, nextAtMs - clock.passedMs());
     },
   };
 }
@@ -155,6 +165,11 @@ function chores(
     },
     { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuum(pool) },
     {
+      name: "vacuuming what is rewritten",
+      everyMs: pace.lateMs,
+      run: () => vacuumRewritten(pool),
+    },
+    {
       name: "reconciling",
       everyMs: pace.reconcileMs,
       run: (at) => reconciler.step(at),
@@ -197,9 +212,22 @@ async function vacuum(pool: Pool): Promise<void> {
   await pool.script("analyze");
 }
 
-async function now(pool: Pool): Promise<Date> {
-  const [row] = await pool.query<{ now: Date }>(
-    sql`select clock_timestamp() as now`,
+/** One by one, so that others have their turn between them. */
+async function vacuumRewritten(pool: Pool): Promise<void> {
+  const tables = await pool.query<{ name: string }>(
+    sql`select upkeep.rewritten() as name`,
   );
-  return row!.now;
+  for (const { name } of tables) await pool.script(`vacuum ${name}`);
+}
+
+function clockOf(pool: Pool): UpkeepClock {
+  return {
+    async now() {
+      const [row] = await pool.query<{ now: Date }>(
+        sql`select clock_timestamp() as now`,
+      );
+      return row!.now;
+    },
+    passedMs: () => performance.now(),
+  };
 }
