@@ -169,50 +169,49 @@ begin
 end;
 $$;
 
--- Write anew what differs from the samples, and whatever stands on it, from the lowest level upwards. `from_at` and `to_at`: whole
--- minutes or hours; of levels with wider buckets those that they touch.
-create procedure upkeep.mend(damaged text[], from_at timestamptz, to_at timestamptz)
+-- What is to be made anew where these differ from the samples: they, and whatever stands on them, from the lowest level upwards.
+create function upkeep.to_mend(damaged text[]) returns setof text
+language sql immutable
+as $$
+  with recursive stands_on (place, upper, lower) as (
+    values
+      (1, 'sample_minute', null),
+      (2, 'sample_hour', null),
+      (3, 'component_minute', 'sample_minute'),
+      (4, 'venue_minute', 'component_minute'),
+      (5, 'venue_day', 'venue_minute'),
+      (6, 'latency_day', 'sample_minute'),
+      (7, 'venue_latency_day', 'latency_day'),
+      (8, 'usual_hour', 'sample_hour')
+  ),
+  all_of (rollup) as (
+    select unnest(damaged)
+    union
+    select s.upper from stands_on s join all_of a on a.rollup = s.lower
+  )
+  select a.rollup from all_of a join stands_on s on s.upper = a.rollup order by s.place
+$$;
+
+-- Make one of them anew in the buckets that a window touches.
+create procedure upkeep.mend(rollup name, from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
 declare
-  hour_start timestamptz := time_bucket('1 hour', from_at);
-  hour_end   timestamptz := time_bucket('1 hour', to_at - interval '1 microsecond') + interval '1 hour';
-  day_start  timestamptz := time_bucket('1 day', from_at);
-  day_end    timestamptz := time_bucket('1 day', to_at - interval '1 microsecond') + interval '1 day';
+  width interval := case
+    when rollup like '%_minute' then '1 minute'
+    when rollup = 'sample_hour' then '1 hour'
+    when rollup = 'usual_hour' then '5 days'
+    else '1 day'
+  end;
+  first timestamptz := time_bucket(width, from_at);
+  last  timestamptz := time_bucket(width, to_at - interval '1 microsecond') + width;
 begin
-  if 'sample_minute' = any (damaged) then
-    call upkeep.refresh('sample_minute', from_at, to_at, force => true);
-    damaged := damaged || '{component_minute,latency_day}';
+  -- of five days only those that are over, as in refresh_all
+  if rollup = 'usual_hour' then
+    last := least(last, time_bucket(width, now()));
   end if;
-  if 'sample_hour' = any (damaged) then
-    call upkeep.refresh('sample_hour', hour_start, hour_end, force => true);
-    damaged := damaged || '{usual_hour}';
-  end if;
-  if 'component_minute' = any (damaged) then
-    call upkeep.refresh('component_minute', from_at, to_at, force => true);
-    damaged := damaged || '{venue_minute}';
-  end if;
-  if 'venue_minute' = any (damaged) then
-    call upkeep.refresh('venue_minute', from_at, to_at, force => true);
-    damaged := damaged || '{venue_day}';
-  end if;
-  if 'venue_day' = any (damaged) then
-    call upkeep.refresh('venue_day', day_start, day_end, force => true);
-  end if;
-  if 'latency_day' = any (damaged) then
-    call upkeep.refresh('latency_day', day_start, day_end, force => true);
-    damaged := damaged || '{venue_latency_day}';
-  end if;
-  if 'venue_latency_day' = any (damaged) then
-    call upkeep.refresh('venue_latency_day', day_start, day_end, force => true);
-  end if;
-  -- of these only buckets that are over, as in refresh_all
-  if 'usual_hour' = any (damaged) then
-    hour_start := time_bucket('5 days', from_at);
-    hour_end := least(time_bucket('5 days', to_at - interval '1 microsecond') + interval '5 days', time_bucket('5 days', now()));
-    if hour_start < hour_end then
-      call upkeep.refresh('usual_hour', hour_start, hour_end, force => true);
-    end if;
+  if first < last then
+    call upkeep.refresh(rollup, first, last, force => true);
   end if;
 end;
 $$;

@@ -9,7 +9,8 @@
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 /** One venue, and whole hours of it. */
 export interface Window {
@@ -236,9 +237,14 @@ async function mend(
   const from = Math.min(...differences.map((one) => Date.parse(one.from)));
   const to = Math.max(...differences.map((one) => Date.parse(one.to)));
   const damaged = differences.map(({ rollup }) => rollup);
-  await pool.query(
-    sql`call upkeep.mend(${damaged}, ${new Date(from)}, ${new Date(to + 60_000)})`,
+  // level by level: the embedded database serves others between them
+  const levels = await pool.query<{ rollup: string }>(
+    sql`select upkeep.to_mend(${damaged}) as rollup`,
   );
+  for (const { rollup } of levels)
+    await pool.query(
+      sql`call upkeep.mend(${rollup}, ${new Date(from)}, ${new Date(to + minuteMs)})`,
+    );
 }
 
 function expectMended({ venue }: Window, differences: Difference[]): void {
