@@ -106,6 +106,18 @@ async function compressedSize(pool: Pool, level: string): Promise<Size> {
   return size;
 }
 
+/** Raw samples that are not compressed yet. */
+async function runningSize(pool: Pool): Promise<Size> {
+  const [size] = await pool.query<Size>(sql`
+    select
+      sum(pg_total_relation_size(format('%I.%I', chunk_schema, chunk_name)::regclass))::bigint as bytes,
+      (select count(*) from sample where ts >= min(range_start)) as rows
+    from timescaledb_information.chunks
+    where hypertable_name = 'sample' and not is_compressed
+  `);
+  return size!;
+}
+
 async function uncompressedSize(pool: Pool, level: string): Promise<Size> {
   const table = await tableOf(pool, level);
   const [size] = await pool.query<Size>(sql`
@@ -139,6 +151,11 @@ async function sizes(pool: Pool): Promise<Figure[]> {
       floor: { value: most, what: "promised" },
     });
   }
+  figures.push({
+    what: "sample, in the chunks that run, a row",
+    value: await bytesOfRow(runningSize(pool)),
+    unit: "bytes",
+  });
   for (const level of smallLevels) {
     const { rows, bytes } = await uncompressedSize(pool, level);
     if (rows === 0) continue;

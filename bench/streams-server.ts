@@ -1,4 +1,4 @@
-/** In a process of its own: sends one frame over and over to whoever connects and asks, as fast as it is read. */
+/** In a process of its own: sends the same frames over and over to whoever connects and asks, as fast as it is read. */
 import { createServer, type AddressInfo } from "node:net";
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -9,6 +9,16 @@ const writeBytes = 256 * 1024;
 /** How the closing handshake begins. Nobody is to be heard out, since the next one's time is measured. */
 const goodbye = 0x88;
 
+const opcodes = { text: 0x81, binary: 0x82 };
+
+/** What a venue says: what stands before the data, once, and the data. */
+export interface Said {
+  notices: string[];
+  frames: string[];
+  isBinary: boolean;
+}
+
+let notices: Buffer;
 let burst: Buffer;
 
 const server = createServer((socket) => {
@@ -21,12 +31,16 @@ const server = createServer((socket) => {
         if (saysGoodbye(said)) socket.destroy();
       });
       socket.once("close", () => process.send!("closed"));
+      socket.write(notices);
       flood(socket);
     });
   });
 });
-process.once("message", (frames: string[]) => {
-  burst = burstOf(frames);
+process.once("message", (said: Said) => {
+  const opcode = said.isBinary ? opcodes.binary : opcodes.text;
+  const frameOf = (text: string) => frame(opcode, text);
+  notices = Buffer.concat(said.notices.map(frameOf));
+  burst = burstOf(said.frames.map(frameOf));
   server.listen(0, "127.0.0.1", () => {
     process.send!((server.address() as AddressInfo).port);
   });
@@ -52,23 +66,23 @@ function flood(socket: Socket) {
   socket.once("drain", () => flood(socket));
 }
 
-function burstOf(texts: string[]): Buffer {
+function burstOf(frames: Buffer[]): Buffer {
   const parts: Buffer[] = [];
   let bytes = 0;
   for (let i = 0; bytes < writeBytes; i += 1) {
-    const part = frameOf(texts[i % texts.length]!);
+    const part = frames[i % frames.length]!;
     parts.push(part);
     bytes += part.length;
   }
   return Buffer.concat(parts);
 }
 
-function frameOf(text: string): Buffer {
+function frame(opcode: number, text: string): Buffer {
   const payload = Buffer.from(text);
   const head =
     payload.length < 126
-      ? Buffer.from([0x81, payload.length])
-      : Buffer.from([0x81, 126, payload.length >> 8, payload.length & 255]);
+      ? Buffer.from([opcode, payload.length])
+      : Buffer.from([opcode, 126, payload.length >> 8, payload.length & 255]);
   return Buffer.concat([head, payload]);
 }
 

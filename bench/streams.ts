@@ -8,15 +8,18 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
+import type { ChannelNumbers } from "../probe/checks.js";
 import { makeFeed } from "../probe/feed.js";
 import { startLine } from "../probe/line.js";
 import { compileFrameReader } from "../probe/frame-reader.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeLog } from "../server/log.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
+import { withChannel } from "../probe/session.js";
 import { connect, send } from "../test/world/clients.js";
 import { startWorld } from "../test/world/world.js";
 import { type Figure, spreadOf } from "./figure.js";
+import type { Said } from "./streams-server.js";
 
 const kinds = [
   ["binance", "trades"],
@@ -28,6 +31,10 @@ const kinds = [
   ["deribit", "ticker"],
   ["binance-futures", "book"],
   ["kucoin-futures", "book"],
+  ["gate", "book"],
+  ["bitfinex", "trades"],
+  ["bitfinex", "book"],
+  ["deribit", "book"],
 ] as const;
 
 const turns = 7;
@@ -64,11 +71,11 @@ export async function benchStreams(): Promise<Figure[]> {
 }
 
 async function measure(registry: Registry, id: string, name: string) {
-  const frames = await framesOf(registry, id, name);
+  const said = await saidBy(registry, id, name);
   const server = fork(
     fileURLToPath(new URL("streams-server.js", import.meta.url)),
   );
-  server.send(frames);
+  server.send(said);
   try {
     const [port] = (await once(server, "message")) as [number];
     const url = `ws://127.0.0.1:${port}`;
@@ -77,7 +84,7 @@ async function measure(registry: Registry, id: string, name: string) {
     for (let turn = 0; turn < turns; turn += 1) {
       for (const [into, start] of [
         [bare, () => startBare(url)],
-        [ours, () => startOurs(registry, id, url)],
+        [ours, () => startOurs(registry, id, name, url)],
       ] as const) {
         const closed = once(server, "message");
         into.push(await perCpuSecond(start));
@@ -90,7 +97,7 @@ async function measure(registry: Registry, id: string, name: string) {
       bare: spreadOf(bare).p50,
       // A machine that has other work to do has it in both halves of a turn.
       ratio: spreadOf(ours.map((value, turn) => value / bare[turn]!)).p50,
-      bytes: Buffer.byteLength(frames.at(-1)!),
+      bytes: Buffer.byteLength(said.frames.at(-1)!),
     };
   } finally {
     server.disconnect();
@@ -129,6 +136,7 @@ async function startBare(url: string): Promise<Client> {
 async function startOurs(
   registry: Registry,
   id: string,
+  name: string,
   url: string,
 ): Promise<Client> {
   const { keepAlive, streams } = registry.venues.find(
@@ -149,13 +157,19 @@ async function startOurs(
     readMs = nowMs;
     return counted;
   }
-  while (feeds.every(({ meter }) => !meter.isSubscribed()))
+  // Streams are asked for one after the other, and what comes unasked is not counted.
+  const measured = feeds.find(({ stream }) => stream.name === name)!;
+  while (!measured.meter.isSubscribed())
     await new Promise((passed) => setTimeout(passed, 10));
   return { counted: count, close: () => line.close() };
 }
 
 /** What the world's player of the venue says on this stream. */
-async function framesOf(registry: Registry, id: string, name: string) {
+async function saidBy(
+  registry: Registry,
+  id: string,
+  name: string,
+): Promise<Said> {
   const venue = registry.venues.find((one) => one.id === id)!;
   const world = await startWorld({
     registry: { ...registry, venues: [{ ...venue, rest: [] }] },
@@ -167,17 +181,23 @@ async function framesOf(registry: Registry, id: string, name: string) {
     const stream = socket!.streams.find((one) => one.name === name)!;
     const client = await connect(stream.url ?? socket!.url);
     send(client, stream.subscribe);
-    const frames: string[] = [];
+    const said: Said = { notices: [], frames: [], isBinary: false };
     const reader = compileFrameReader([stream]);
-    client.ws.on("message", (frame: Buffer) => {
-      // Acknowledgements and heartbeats come too.
-      if (reader.read(frame, new Map(), () => {}))
-        frames.push(frame.toString());
+    let channels: ChannelNumbers = new Map();
+    client.ws.on("message", (frame: Buffer, isBinary) => {
+      const text = frame.toString();
+      const isData = reader.read(frame, channels, () => {});
+      if (isData) said.frames.push(text);
+      // What comes between data is no part of what is measured.
+      else if (said.frames.length === 0) said.notices.push(text);
+      if (isData) said.isBinary = isBinary;
+      else channels = withChannel(JSON.parse(text), channels, 1);
     });
-    while (frames.length < differentFrames)
+    while (said.frames.length <= differentFrames)
       await new Promise((passed) => setTimeout(passed, 10));
     client.ws.terminate();
-    return frames;
+    // The first may be a snapshot, which comes once.
+    return { ...said, frames: said.frames.slice(1) };
   } finally {
     await world.close();
   }

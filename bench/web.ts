@@ -273,9 +273,9 @@ function withoutClock(pool: Pool) {
       trips++;
       return pool.file<Row>(name, values);
     },
-    rows: (name, values, holdMs) => {
+    rows: (name, values, reading) => {
       trips++;
-      return pool.rows(name, values, holdMs);
+      return pool.rows(name, values, reading);
     },
   };
   return { counted, trips: () => trips };
@@ -291,7 +291,7 @@ async function longList({ pool }: Stage): Promise<Figure[]> {
     pool.rows(
       "incidents_csv",
       [null, null, "all", 365, csvRows, null, null, "http://localhost"],
-      holdMs,
+      { holdMs },
     );
   const app = express();
   app.get("/", async (_request, response) => {

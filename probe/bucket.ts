@@ -8,19 +8,20 @@ export function makeBucket({ burst, perSecond }: Allowance): {
   /** Whether there was so much left at `atMs` (as of `performance.now()`); if so, it is taken. */
   take(amount: number, atMs: number): boolean;
 } {
-  let left = burst;
+  // Of a variable every new fraction is an object, and most frames would make one.
+  const left = new Float64Array([burst]);
   let filledMs: number | null = null;
 
   return {
     take(amount, atMs) {
-      if (left < amount) {
+      if (left[0]! < amount) {
         const passedMs = atMs - (filledMs ?? atMs);
-        left = Math.min(burst, left + (passedMs * perSecond) / 1000);
+        left[0] = Math.min(burst, left[0]! + (passedMs * perSecond) / 1000);
         filledMs = atMs;
       }
       filledMs ??= atMs;
-      if (left < amount) return false;
-      left -= amount;
+      if (left[0]! < amount) return false;
+      left[0]! -= amount;
       return true;
     },
   };

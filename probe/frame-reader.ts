@@ -1,23 +1,31 @@
 import { framePaths, pathBefore } from "../server/frame-paths.js";
 import { conditionsOf, type Match, type Stream } from "../server/registry.js";
 import type { ChannelNumbers } from "./checks.js";
+import {
+  beginningOf,
+  bytesAre,
+  makeBeginningMatcher,
+  type Beginning,
+} from "./frame-beginning.js";
 import { compileScan, encodedText, type Scanner } from "./frame-scan.js";
-import { chars, isClosed, isSame, kinds } from "./json-bytes.js";
+import { chars, kinds, wholeNumber } from "./json-bytes.js";
+import type { FrameNumbers } from "./sequence.js";
 
 /** Reads the frames of one socket, for all its streams at once. */
 export interface FrameReader {
-  /** Calls `onData` for each stream whose data the frame is; returns whether it was any's. */
+  /**
+   * Calls `onData` for each stream whose data the frame is; returns whether it was any's.
+   *
+   * @param channels another map whenever a number in it is another
+   */
   read(frame: Buffer, channels: ChannelNumbers, onData: OnData): boolean;
 }
 
 type OnData = (stream: number, frame: DataFrame) => void;
 
 /** A frame of data. Good only until the next frame is read: there is one for each stream. */
-export interface DataFrame {
+export interface DataFrame extends FrameNumbers {
   bytes: Buffer;
-  /** Its number, and what it says of the frame before (sequence.ts); NaN where it says none. */
-  last: number;
-  before: number;
 }
 
 /** What is looked for in the frames of one stream. Paths are places in the list that is scanned for; -1: none. */
@@ -35,15 +43,29 @@ interface Wanted {
 interface Decision {
   stream: number;
   rulesOut: boolean;
+  /** Whether it is decided by what the value is; otherwise, by whether there is one. */
+  isOfValue: boolean;
   holds: (channels: ChannelNumbers) => boolean;
 }
 
-/** How frames begin whose streams are known by that. */
-interface Beginning {
-  bytes: Buffer;
+/** What is known of frames by how they begin. */
+interface Known {
+  beginning: Beginning;
   /** Whose data they are. */
   streams: number[];
+  numbers: NumberAt[];
 }
+
+/** Where a number of a stream's frames is: its own, or that of the frame before. */
+interface NumberAt {
+  stream: number;
+  isLast: boolean;
+  from: number;
+  to: number;
+}
+
+/** Of how many beginnings of each stream's frames one knows; Bitfinex' trades have two. */
+const knownOfEach = 2;
 
 /** A beginning is kept of the first frame that has no known one, and of each so many after it. */
 const keptEvery = 16;
@@ -69,11 +91,8 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
   );
   const all = wanted.reduce((mask, one) => mask | one.all, 0);
   const open = new Int8Array(streams.length);
-  // Whose data a frame is may depend on what was said before it.
-  const hasBeginnings = !streams.some(({ match, ignore }) =>
-    [...conditionsOf(match), ...(ignore ? [ignore] : [])].some(channelOf),
-  );
-  const beginnings: (Beginning | undefined)[] = streams.map(() => undefined);
+  const matcher = makeBeginningMatcher();
+  let knowns: (Known | undefined)[] = [];
   let newest = 0;
   let unknown = 0;
   let channels: ChannelNumbers = new Map();
@@ -102,65 +121,111 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
     if (first < 0) return false;
     if (unknown % keptEvery === 0) keep(frame, first);
     unknown += 1;
-    for (let stream = first; stream < wanted.length; stream += 1)
-      if (open[stream] === 0) tell(stream, frame, onData);
+    for (let stream = first; stream < wanted.length; stream += 1) {
+      if (open[stream] !== 0) continue;
+      const { last, before, frame: said } = wanted[stream]!;
+      if (last >= 0) said.last = scanner.number(last);
+      if (before >= 0) said.before = scanner.number(before);
+      tell(stream, frame, onData);
+    }
     return true;
   }
 
   function keep(frame: Buffer, first: number) {
     const length = scanner.lookedAt();
-    if (!hasBeginnings || length < 0 || length > longestBeginning) return;
+    if (length < 0 || length > longestBeginning) return;
     if (frame[0] !== chars.openObject && frame[0] !== chars.openArray) return;
     const own = [...open.keys()].filter((stream) => open[stream] === 0);
-    // Their numbers have to be found.
-    if (own.some((stream) => wanted[stream]!.last >= 0)) return;
-    beginnings[first] = {
-      bytes: Buffer.from(frame.subarray(0, length)),
-      streams: own,
-    };
-    newest = first;
+    const numbers = own.flatMap((stream) => {
+      const { last, before } = wanted[stream]!;
+      return [last, before].flatMap((path, which) => {
+        const [from, to] = [scanner.from(path), scanner.to(path)];
+        return path < 0 ? [] : { stream, path, isLast: which === 0, from, to };
+      });
+    });
+    const isIn = (at: number) => (place: { from: number; to: number }) =>
+      at >= place.from && at < place.to;
+    const free = paths.flatMap((_, path) =>
+      isFree(path) ? { from: scanner.from(path), to: scanner.to(path) } : [],
+    );
+    const again = numbers.filter(({ path }) => isReadAgain(path));
+    const beginning = beginningOf(
+      Buffer.from(frame.subarray(0, length)),
+      (at) => {
+        if (again.some(isIn(at))) return bytesAre.any;
+        const isDigit = scanner.isPassed(at) || free.some(isIn(at));
+        return isDigit ? bytesAre.digits : bytesAre.same;
+      },
+    );
+    if (!beginning) return;
+    const place = first * knownOfEach;
+    newest = newest === place ? place + 1 : place;
+    knowns[newest] = { beginning, streams: own, numbers };
+  }
+
+  /** Whether only that the value is there decides anything. */
+  function isFree(path: number): boolean {
+    return (
+      scanner.kind(path) === kinds.string &&
+      decisions[path]!.every(({ isOfValue }) => !isOfValue)
+    );
+  }
+
+  /** Whether the value decides nothing, and is known for a number when it is read again. */
+  function isReadAgain(path: number): boolean {
+    return scanner.kind(path) === kinds.number && decisions[path]!.length === 0;
   }
 
   /** Streams take turns, but often one says much at once. */
-  function known(frame: Buffer): Beginning | undefined {
-    const last = beginnings[newest];
-    if (last && begins(frame, last)) return last;
-    for (let first = 0; first < beginnings.length; first += 1) {
-      const other = beginnings[first];
-      if (first === newest || !other || !begins(frame, other)) continue;
-      newest = first;
+  function knownOf(frame: Buffer): Known | undefined {
+    const last = knowns[newest];
+    if (!last) return undefined;
+    matcher.look(frame);
+    if (matcher.begins(last.beginning)) return last;
+    for (let place = 0; place < knowns.length; place += 1) {
+      const other = knowns[place];
+      if (place === newest || !other || !matcher.begins(other.beginning))
+        continue;
+      newest = place;
       return other;
     }
     return undefined;
   }
 
+  /** Returns whether they are whole numbers, as they were in the frame that is known. */
+  function readNumbers(frame: Buffer, numbers: NumberAt[]): boolean {
+    for (let i = 0; i < numbers.length; i += 1) {
+      const { stream, isLast, from, to } = numbers[i]!;
+      const value = wholeNumber(frame, from, to);
+      if (value < 0) return false;
+      const said = wanted[stream]!.frame;
+      if (isLast) said.last = value;
+      else said.before = value;
+    }
+    return true;
+  }
+
   function tell(stream: number, bytes: Buffer, onData: OnData) {
-    const { frame, last, before } = wanted[stream]!;
+    const { frame } = wanted[stream]!;
     frame.bytes = bytes;
-    if (last >= 0) frame.last = scanner.number(last);
-    if (before >= 0) frame.before = scanner.number(before);
     onData(stream, frame);
   }
 
   return {
     read(frame, numbers, onData) {
-      channels = numbers;
-      const alike = known(frame);
-      if (!alike) return scanned(frame, onData);
-      const own = alike.streams;
+      if (numbers !== channels) {
+        // Whose data a frame is may depend on what was said before it.
+        channels = numbers;
+        knowns = [];
+      }
+      const known = knownOf(frame);
+      if (!known || !readNumbers(frame, known.numbers))
+        return scanned(frame, onData);
+      const { streams: own } = known;
       for (let i = 0; i < own.length; i += 1) tell(own[i]!, frame, onData);
       return true;
     },
   };
-}
-
-function begins(frame: Buffer, { bytes }: Beginning): boolean {
-  const { length } = frame;
-  return (
-    length >= bytes.length &&
-    isSame(frame, 0, bytes.length, bytes) &&
-    isClosed(bytes[0]!, frame[length - 1]!, length)
-  );
 }
 
 function wantedOf(
@@ -194,7 +259,7 @@ function decisionsOf(
   return all
     .filter(({ condition }) => condition.path === path)
     .map(({ condition, rulesOut }) => ({
-      ...{ stream, rulesOut },
+      ...{ stream, rulesOut, isOfValue: condition.equals !== undefined },
       holds: testOf(condition, place, scanner),
     }));
 }
@@ -214,11 +279,15 @@ function testOf(
   if (equals === undefined) return () => scanner.kind(path) !== kinds.null;
   if (typeof equals === "number")
     return () =>
-      scanner.kind(path) === kinds.number && scanner.value(path) === equals;
+      scanner.kind(path) === kinds.number && scanner.number(path) === equals;
   const channel = channelOf(match);
   if (channel !== undefined)
     return (channels) => {
       const number = channels.get(channel);
+      if (typeof number === "number")
+        return (
+          scanner.kind(path) === kinds.number && scanner.number(path) === number
+        );
       return number !== undefined && scanner.value(path) === number;
     };
   const text = encodedText(equals);

@@ -35,6 +35,9 @@ const {
   closeArray,
 } = chars;
 
+/** Of so many values that were passed over it is known where they are. */
+const passedAtMost = 16;
+
 /** Where a scan ends before the frame does, and what has no end. */
 const stopped = -1;
 
@@ -53,6 +56,11 @@ export interface Scanner {
   ): boolean;
   /** How many bytes of the frame the last scan looked at, beside its last one: with these the same, another scan ends as it did. -1: all. */
   lookedAt(): number;
+  /** Whether the last scan passed over the byte there, in a value that is not wanted: with any of `0123456789:;<=>?` for a digit it ends as it did. */
+  isPassed(at: number): boolean;
+  /** Where the value begins, and where it ends; of a text, what is between its quotes. */
+  from(path: number): number;
+  to(path: number): number;
   kind(path: number): Kind;
   /** Whether the value is a text, and this one. */
   isText(path: number, text: EncodedText): boolean;
@@ -102,6 +110,9 @@ export function compileScan(paths: readonly string[]): Scanner {
   let wanted = 0;
   let broken = false;
   let lookedAt = -1;
+  const passedFrom = new Int32Array(passedAtMost);
+  const passedTo = new Int32Array(passedAtMost);
+  let passed = 0;
   let found: (path: number) => number = () => 0;
 
   function scan(
@@ -114,6 +125,7 @@ export function compileScan(paths: readonly string[]): Scanner {
     found = onFound;
     broken = false;
     lookedAt = -1;
+    passed = 0;
     // For so few a call of fill() costs more.
     for (let path = 0; path < kindOf.length; path += 1)
       kindOf[path] = kinds.absent;
@@ -254,13 +266,27 @@ export function compileScan(paths: readonly string[]): Scanner {
       after = wordEnd(bytes, at, end);
       if (after === at) return fail();
     }
-    return after === stopped ? fail() : after;
+    return after === stopped ? fail() : pass(at, after);
   }
 
   /** Where the container ends of which no more is wanted. */
   function rest(at: number): number {
     const after = containerEnd(bytes, at, end);
-    return after === stopped ? fail() : after;
+    return after === stopped ? fail() : pass(at, after);
+  }
+
+  function pass(at: number, after: number): number {
+    if (passed === passedAtMost) return after;
+    passedFrom[passed] = at;
+    passedTo[passed] = after;
+    passed += 1;
+    return after;
+  }
+
+  function isPassed(at: number): boolean {
+    for (let i = 0; i < passed; i += 1)
+      if (at >= passedFrom[i]! && at < passedTo[i]!) return true;
+    return false;
   }
 
   function fail(): number {
@@ -281,6 +307,9 @@ export function compileScan(paths: readonly string[]): Scanner {
   return {
     scan,
     lookedAt: () => lookedAt,
+    isPassed,
+    from: (path) => from[path]!,
+    to: (path) => to[path]!,
     kind: (path) => kindOf[path] as Kind,
     isText(path, text) {
       if (kindOf[path] !== kinds.string) return false;

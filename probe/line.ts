@@ -181,11 +181,6 @@ const told: Record<Trouble["kind"], string> = {
   unanswered: "subscription neither acknowledged nor followed by data in time",
 };
 
-function count(
-  { meter, sequence }: Feed,
-  { bytes, last, before }: DataFrame,
-  arrival: Arrival,
-) {
-  const isGap = sequence?.isGap(last, before);
-  meter.frame(bytes, arrival, isGap);
+function count({ meter, sequence }: Feed, frame: DataFrame, arrival: Arrival) {
+  meter.frame(frame.bytes, arrival, sequence?.isGap(frame));
 }

@@ -29,6 +29,7 @@ export interface Meter {
 export function makeMeter(newest: NewestEvent | null = null): Meter {
   let subscribedMs: number | null = null;
   let heardMs = 0;
+  let heard: Arrival | null = null;
   let readMs = 0;
   let messages = 0;
   let longestMs = 0;
@@ -43,10 +44,18 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
     return newest?.takeAgeMs() ?? null;
   }
 
+  function hear(arrival: Arrival) {
+    const { atMs } = arrival;
+    heard = arrival;
+    if (atMs - heardMs > longestMs) longestMs = atMs - heardMs;
+    heardMs = atMs;
+  }
+
   return {
     subscribed(atMs) {
       subscribedMs = atMs;
       heardMs = atMs;
+      heard = null;
       beginSlot(atMs);
     },
     isSubscribed: () => subscribedMs !== null,
@@ -54,11 +63,9 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
       subscribedMs = null;
     },
     frame(frame, arrival, isGap = false) {
-      const { atMs } = arrival;
       messages += 1;
       if (isGap) gaps += 1;
-      if (atMs - heardMs > longestMs) longestMs = atMs - heardMs;
-      heardMs = atMs;
+      if (arrival !== heard) hear(arrival);
       newest?.came(frame, arrival);
     },
     read(atMs, slotMs) {

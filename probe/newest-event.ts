@@ -25,14 +25,15 @@ export function makeNewestEvent(
   const timeMsOf = compileEventTime(eventTime);
   // It keeps the piece in which it came from being freed, 64 KiB at most beyond its own length.
   let last: Buffer | null = null;
-  let lastUnixMs = 0;
+  let lastArrival: Arrival | null = null;
   let ageMs: number | null = null;
   let readMs = -Infinity;
 
   return {
-    came(frame, { atMs, unixMs }) {
+    came(frame, arrival) {
       last = frame;
-      lastUnixMs = unixMs;
+      if (arrival !== lastArrival) lastArrival = arrival;
+      const { atMs, unixMs } = arrival;
       if (atMs - readMs < readEveryMs) return;
       const readAgeMs = eventAge(timeMsOf(frame), unixMs);
       if (readAgeMs === null) return;
@@ -40,9 +41,10 @@ export function makeNewestEvent(
       readMs = atMs;
     },
     takeAgeMs() {
-      const lastAgeMs = last && eventAge(timeMsOf(last), lastUnixMs);
+      const lastAgeMs =
+        last && lastArrival && eventAge(timeMsOf(last), lastArrival.unixMs);
       const takenMs = lastAgeMs ?? ageMs;
-      last = null;
+      last = lastArrival = null;
       ageMs = null;
       readMs = -Infinity;
       return takenMs;

@@ -21,19 +21,19 @@ export interface SocketOptions {
   onOpen: () => void;
   /** Any frame at all, pings and pongs included. */
   onHeard: (arrival: Arrival) => void;
-  /** A frame of text, valid UTF-8, or of bytes; it may be kept. `arrival` is good only until this returns. */
+  /** A frame of text, valid UTF-8, or of bytes; it may be kept. */
   onMessage: (frame: Buffer, arrival: Arrival) => void;
   /** Called once, however the socket ends; not after `close()`. */
   onDown: (down: Down) => void;
   flow?: Flow;
 }
 
-/** When a frame came. */
+/** When frames came that came in one piece: they have the same one, and others have another. */
 export interface Arrival {
   /** `performance.now()` */
-  atMs: number;
+  readonly atMs: number;
   /** By the wall clock, milliseconds since 1970. */
-  unixMs: number;
+  readonly unixMs: number;
 }
 
 /** What a peer may send: so much at once, and then so much a second. Beyond that the socket is ended, whatever was sent. */
@@ -110,9 +110,9 @@ export function openSocket(options: SocketOptions): Socket {
   const framesLeft = makeBucket(frames);
   const bytesLeft = makeBucket(bytes);
   // Frames that came in one piece came at one time, and clocks cost more than small frames.
-  const arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
+  let arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
+  let heard = arrival;
   const closing = new AbortController();
-  let heardMs = begunMs;
   let pingMs: number | null = null;
   let broken: Error | null = null;
   let connection: Connection | null = null;
@@ -195,7 +195,7 @@ export function openSocket(options: SocketOptions): Socket {
     const atMs = performance.now();
     const latencyUs = Math.round((atMs - begunMs) * 1000);
     resolver.answered(hostname, begunMs);
-    heardMs = atMs;
+    heard = { atMs, unixMs: Date.now() };
     socket.opened = { atMs, latencyUs, connection };
     // An open WebSocket keeps such an error to itself.
     connection.socket.on("error", (error) => (broken = error));
@@ -206,16 +206,14 @@ export function openSocket(options: SocketOptions): Socket {
 
   /** Fragments are no events of their own; what they weigh is. */
   function onChunk({ length }: Buffer) {
-    arrival.atMs = performance.now();
-    arrival.unixMs = Date.now();
+    arrival = { atMs: performance.now(), unixMs: Date.now() };
     if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
   }
 
   function onHeard() {
     if (ended) return;
-    const { atMs } = arrival;
-    if (!framesLeft.take(1, atMs)) return flooded("frames");
-    heardMs = atMs;
+    if (!framesLeft.take(1, arrival.atMs)) return flooded("frames");
+    if (arrival !== heard) heard = arrival;
     options.onHeard(arrival);
   }
 
@@ -289,7 +287,7 @@ export function openSocket(options: SocketOptions): Socket {
         ? cause
         : { unmeasured: "resolver" };
     const { signal } = closing;
-    const unanswered = { host: hostname, sinceMs: heardMs, error, signal };
+    const unanswered = { host: hostname, sinceMs: heard.atMs, error, signal };
     return unlessOurNetwork(cause, unanswered, resolver);
   }
 

@@ -12,7 +12,7 @@ import type { Supervisor } from "./supervisor.js";
 type Changes = Partial<Record<SettingName, string>>;
 
 /** Set to nothing is not set: of all programs core alone reads where channels are. */
-const withoutKey: Changes = { CHANNEL_KEY: "" };
+const withoutKey: Changes = { CHANNEL_KEY: "", CHANNEL_KEY_FILE: "" };
 
 export interface Database {
   /** Where the embedded database answers; null where `DATABASE_URL` names a server, which is not ours. */

@@ -66,6 +66,10 @@ export const commands: Record<string, Entry> = {
     summary: "bring the database to the schema of this build",
     load: () => import("./commands/migrate.js"),
   },
+  login: {
+    summary: "make a login of least rights, or change its password",
+    load: () => import("./commands/login.js"),
+  },
   core: {
     summary: "run the engine, keep up history, read feeds, send alerts",
     load: () => import("./commands/core.js"),
@@ -105,6 +109,14 @@ export const commands: Record<string, Entry> = {
   replay: {
     summary: "try other rules on a past period",
     load: () => import("./commands/replay.js"),
+  },
+  export: {
+    summary: "write samples, minutes, days or incidents to a file",
+    load: () => import("./commands/export.js"),
+  },
+  move: {
+    summary: "carry everything to another database",
+    load: () => import("./commands/move.js"),
   },
 };
 

@@ -7,14 +7,19 @@ import { UserError } from "./user-error.js";
  *
  * @param error as `pg` gives it
  * @param url the address that was tried; its password is not shown
+ * @param setting where the user has written it
  */
-export function databaseFault(error: unknown, url: string): UserError | null {
+export function databaseFault(
+  error: unknown,
+  url: string,
+  setting = "DATABASE_URL",
+): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   const key = message === "timeout expired" ? "ETIMEDOUT" : code;
   const advice = key === undefined ? undefined : advices[key];
   if (advice === undefined) return null;
   return new UserError(
-    `the database ${placeOf(url)} cannot be used (${key}): ${advice}`,
+    `the database ${placeOf(url)} cannot be used (${key}): ${advice.replaceAll("DATABASE_URL", setting)}`,
     { cause: error },
   );
 }
@@ -31,7 +36,8 @@ const advices: Record<string, string> = {
   ENETUNREACH: "no route leads there; look after the network",
   ETIMEDOUT:
     "it does not answer; look after the network and its firewalls, or correct DATABASE_URL",
-  "28P01": "it refuses the password; correct DATABASE_URL",
+  "28P01":
+    "it refuses the password; correct DATABASE_URL, or the file that DATABASE_PASSWORD_FILE names",
   "28000": "it refuses the user; correct DATABASE_URL, or let the user in",
   "3D000":
     "it has no database of that name; create it, or correct DATABASE_URL",

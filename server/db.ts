@@ -3,7 +3,8 @@ import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
 import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
-import { openRows, type Rows } from "./rows.js";
+import { openRows, type Reading, type Rows, usualReading } from "./rows.js";
+import type { SettingName } from "./settings.js";
 import { sqlFolder } from "./sql-files.js";
 
 /** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
@@ -31,7 +32,13 @@ export interface Pool extends Db {
   rows(
     name: string,
     values: readonly unknown[],
-    holdMs?: number,
+    reading?: Partial<Reading>,
+  ): Promise<Rows>;
+  /** The same, of a statement read from elsewhere. */
+  textRows(
+    text: string,
+    values: readonly unknown[],
+    reading?: Partial<Reading>,
   ): Promise<Rows>;
   close: () => Promise<void>;
 }
@@ -63,8 +70,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
     // such a server is noticed on idle connections in minutes, not in hours
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // as the database is set by the migration, for connections that are older than it
-    options: "-c search_path=venuewatch,public -c timezone=UTC -c jit=off",
+    options: sessionSettings.map((setting) => `-c ${setting}`).join(" "),
     types,
   });
   // a connection lost while idle is not an error of anybody's query: the pool makes a new one
@@ -72,23 +78,49 @@ export function openPool(url: string, options: PoolOptions): Pool {
     options.log.warn("lost an idle database connection", { error });
   });
 
+  async function textRows(
+    text: string,
+    values: readonly unknown[],
+    reading: Partial<Reading> = {},
+  ) {
+    return openRows(await pool.connect(), text, values, types, {
+      ...usualReading,
+      ...reading,
+    });
+  }
+
   return {
     ...asker(pool),
     transaction: (work) => inTransaction(pool, work),
-    rows: async (name, values, holdMs = 5_000) =>
-      openRows(await pool.connect(), queryFile(name), values, types, holdMs),
+    rows: (name, values, reading) => textRows(queryFile(name), values, reading),
+    textRows,
     close: () => pool.end(),
   };
 }
 
+/** Whatever the server's own settings are. */
+const sessionSettings = [
+  // as the database is set by the migration, for connections that are older than it
+  "search_path=venuewatch,public",
+  "timezone=UTC",
+  "jit=off",
+  // as pg reads values, and as `move` compares them
+  "datestyle=ISO,MDY",
+  "intervalstyle=postgres",
+  "bytea_output=hex",
+  "extra_float_digits=1",
+];
+
 /**
  * Opens a pool to a database that must be there.
  *
+ * @param setting where the user has written the address
  * @throws UserError where it cannot be reached
  */
 export async function connect(
   url: string,
   options: PoolOptions,
+  setting?: string,
 ): Promise<Pool> {
   const pool = openPool(url, options);
   try {
@@ -96,7 +128,7 @@ export async function connect(
     return pool;
   } catch (error) {
     await pool.close();
-    throw databaseFault(error, url) ?? error;
+    throw databaseFault(error, url, setting) ?? error;
   }
 }
 
@@ -105,11 +137,12 @@ export async function warnUnlessReachable(
   pool: Pool,
   url: string,
   log: Log,
+  setting: SettingName = "DATABASE_URL",
 ): Promise<void> {
   try {
     await pool.query(sql`select`);
   } catch (error) {
-    log.warn((databaseFault(error, url) ?? (error as Error)).message);
+    log.warn((databaseFault(error, url, setting) ?? (error as Error)).message);
   }
 }
 

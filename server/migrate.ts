@@ -1,159 +1,253 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { withBriefLocks } from "./brief-locks.js";
 import { type Db, type Pool, sql } from "./db.js";
 import type { Log } from "./log.js";
+import { version } from "./package.js";
 import type { Registry } from "./registry.js";
+import { requireExtension } from "./require-extension.js";
+import { definitionsMade } from "./schema-state.js";
 import {
+  type Definitions,
   readDefinitions,
   readSchema,
+  readScript,
   type SchemaFile,
-  schemaNames,
   sqlFolder,
 } from "./sql-files.js";
 import { syncRegistry } from "./sync-registry.js";
 import { UserError } from "./user-error.js";
 
+/** A step, tried until it has its locks: a transaction of its own, in which our names are found. */
+type Step = <Result>(
+  name: string,
+  work: (tx: Db) => Promise<Result>,
+) => Promise<Result>;
+
+/** What stood before is dropped at the next migration too, so it is not worth waiting long for whoever still reads it. */
+const formerPatienceMs = 10_000;
+
 /**
- * Brings a database to the schema of this build, and its tables of venues to the registry.
+ * Brings a database to the schema of this build, and its tables of venues to the registry, while others read and write it.
  *
- * What holds data (`schema/`) runs once, in order, and is never edited after; what only defines (`upkeep.sql`, `engine/`,
- * `views/`, `roles.sql`) is dropped and made anew every time. All of it is one transaction under a lock: two migrators
- * at once end well, and a failing one leaves nothing behind.
+ * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`, `engine/`, `views/`,
+ * `roles.sql`, `logins.sql`) is made anew where it is not what these files make. Each step is a transaction of its own that looks first what is left to
+ * do: it may be killed anywhere and the next run goes on, and two migrators at once take turns. Where nothing is left to do, nothing is
+ * locked that anybody waits for.
  *
+ * @param pool of two connections at least
  * @param folder where the SQL files are
- * @throws UserError when there is no TimescaleDB that serves, when an applied schema file was edited, or when the
- *   database is newer than this build
+ * @param patienceMs for how long a step tries to get its locks
+ * @throws UserError when there is no TimescaleDB that serves, when an applied schema file was edited, when the
+ *   database is newer than this build, or when somebody else keeps a lock
  */
 export async function migrate(
   pool: Pool,
   registry: Registry,
   log: Log,
   folder = sqlFolder,
+  patienceMs = 60_000,
 ): Promise<void> {
   await requireExtension(pool);
   const schema = await readSchema(folder);
-  const { prelude, definitions } = await readDefinitions(folder);
+  const definitions = await readDefinitions(folder);
+  const stepWithin =
+    (withinMs: number): Step =>
+    (name, work) =>
+      withBriefLocks(pool, log, name, inOurNames(work), withinMs);
+  const step = stepWithin(patienceMs);
 
-  const applied = await despiteReaders(log, () =>
-    pool.transaction(async (tx) => {
-      await takeLock(tx);
-      await tx.script(prelude);
-      const names = await applySchema(tx, schema);
-      await tx.script(definitions);
-      await syncRegistry(tx, registry);
-      return names;
-    }),
-  );
-  for (const name of applied) log.info("applied schema file", { name });
+  refuseOthers(schema, await appliedFiles(pool));
+  if (!(await areMade(pool, definitions)))
+    await step("what migrations stand on", (tx) =>
+      tx.script(definitions.prelude),
+    );
+  const applied = await appliedFiles(pool);
+  for (const file of schema)
+    if (!applied.has(file.name)) await applyFile(step, log, schema, file);
+  if (!(await areMade(pool, definitions)))
+    await makeDefinitions(step, log, schema, definitions);
+  await giveToCore(pool, step);
+  const formerMs = Math.min(patienceMs, formerPatienceMs);
+  await dropFormer(pool, stepWithin(formerMs), log, formerMs);
+  await step("the registry", (tx) => syncRegistry(tx, registry));
 }
 
-/** Which schema files this build has, and which of them the database lacks or has beyond them. */
-export async function schemaState(
-  db: Db,
-): Promise<{ missing: string[]; unknown: string[] }> {
-  const files = await schemaNames(sqlFolder);
-  const [table] = await db.query<{ here: boolean }>(
-    sql`select to_regclass('venuewatch.migration') is not null as here`,
-  );
-  const rows = table?.here
-    ? await db.query<{ name: string }>(
-        sql`select name from venuewatch.migration order by name`,
-      )
-    : [];
-  const applied = rows.map(({ name }) => name);
-  return {
-    missing: files.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !files.includes(name)),
+/** As the prelude sets the database, for connections that are older; the embedded one has a single connection for all. */
+function inOurNames<Result>(work: (tx: Db) => Promise<Result>) {
+  return async (tx: Db) => {
+    await tx.script(
+      "set local search_path = venuewatch, public; set local client_min_messages = warning",
+    );
+    return work(tx);
   };
 }
 
-/** Outside the transaction, because TimescaleDB wants to be loaded before a session has done anything else with it. */
-async function requireExtension(pool: Pool): Promise<void> {
-  const version = (await extensionVersion(pool)) ?? (await makeExtension(pool));
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major < 2 || (major === 2 && minor < 23))
-    throw new UserError(
-      `The database must have TimescaleDB 2.23 or newer, but it has ${version}. ` +
-        "Install a newer one there, and let a superuser run: alter extension timescaledb update",
-    );
-}
-
-async function makeExtension(pool: Pool): Promise<string> {
-  let refused = "";
-  try {
-    await pool.script("create extension if not exists timescaledb");
-  } catch (error) {
-    refused = (error as Error).message;
-  }
-  // a racing migrator may have made it when we could not
-  const version = await extensionVersion(pool);
-  if (version === undefined)
-    throw new UserError(
-      `The database must have the TimescaleDB extension, but creating it failed: ${refused}. ` +
-        "Install TimescaleDB 2.23 or newer there, or let a superuser run: create extension timescaledb",
-    );
-  return version;
-}
-
-async function extensionVersion(db: Db): Promise<string | undefined> {
-  const [extension] = await db.query<{ version: string }>(
-    sql`select extversion as version from pg_extension where extname = 'timescaledb'`,
+/** Names and checksums. */
+async function appliedFiles(db: Db): Promise<Map<string, string>> {
+  const [table] = await db.query<{ here: boolean }>(
+    sql`select to_regclass('venuewatch.migration') is not null as here`,
   );
-  return extension?.version;
+  if (!table!.here) return new Map();
+  const rows = await db.query<{ name: string; checksum: string }>(
+    sql`select name, checksum from venuewatch.migration order by name`,
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
 /**
- * A program that reads the views while they are dropped may hold one and wait for another: a deadlock, of which the
- * database undoes one side. When that is the migration, as a whole, it is done again; under the heaviest load tried,
- * one in four met it.
+ * Views and functions stand meanwhile as they are. Only where a file takes away what they stand on, they are dropped with it, and whoever
+ * needs them fails until they are made anew.
  */
-async function despiteReaders<Result>(
+async function applyFile(
+  step: Step,
   log: Log,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  for (let triesLeft = 9; ; triesLeft--) {
-    try {
-      return await work();
-    } catch (error) {
-      const deadlock = (error as { code?: string }).code === "40P01";
-      if (!deadlock || triesLeft === 0) throw error;
-      log.warn("readers stood in the migration's way; it is done again", {
-        triesLeft,
-      });
-    }
-  }
-}
-
-async function takeLock(tx: Db): Promise<void> {
-  // On the embedded database a transaction has the only backend, so it is alone in any case.
-  await tx.query(sql`
-    select pg_advisory_xact_lock(hashtextextended('venuewatch.migration', 0))
-  `);
-}
-
-async function applySchema(tx: Db, files: SchemaFile[]): Promise<string[]> {
-  const rows = await tx.query<{ name: string; checksum: string }>(
-    sql`select name, checksum from venuewatch.migration order by name`,
-  );
-  const applied = new Map(rows.map((row) => [row.name, row.checksum]));
-  refuseNewerDatabase(files, [...applied.keys()]);
-  refuseEditedFiles(files, applied);
-
-  const pending = files.filter(({ name }) => !applied.has(name));
-  for (const file of pending) await applyFile(tx, file);
-  return pending.map(({ name }) => name);
-}
-
-async function applyFile(tx: Db, file: SchemaFile): Promise<void> {
+  schema: SchemaFile[],
+  file: SchemaFile,
+): Promise<void> {
+  const begunMs = performance.now();
+  const apply = (before: string) =>
+    step(`schema file ${file.name}`, async (tx) => {
+      const applied = await appliedFiles(tx);
+      refuseOthers(schema, applied);
+      if (applied.has(file.name)) return false;
+      await tx.script(before);
+      await tx.script(await textFor(tx, file));
+      await tx.query(sql`
+        insert into venuewatch.migration (name, checksum) values (${file.name}, ${file.checksum})
+      `);
+      return true;
+    });
+  const applyAnyway = async (error: unknown) => {
+    if (!definitionsStandOnIt(error)) throw error;
+    log.warn("drops views and functions until all files are applied", {
+      name: file.name,
+    });
+    const drops = ["drop-definitions.sql", "drop-former.sql"].map(readScript);
+    return apply((await Promise.all(drops)).join("\n"));
+  };
   try {
-    await tx.script(file.text);
+    const isOurs = await apply("").catch(applyAnyway);
+    const tookMs = Math.round(performance.now() - begunMs);
+    if (isOurs) log.info("applied schema file", { name: file.name, tookMs });
   } catch (error) {
+    if (error instanceof UserError) throw error;
     throw new Error(
-      `The schema file ${file.name} failed, and the migration was undone: ${(error as Error).message}`,
+      `The schema file ${file.name} failed and was undone: ${(error as Error).message}`,
       { cause: error },
     );
   }
-  await tx.query(sql`
-    insert into venuewatch.migration (name, checksum) values (${file.name}, ${file.checksum})
+}
+
+async function textFor(tx: Db, { text, online }: SchemaFile): Promise<string> {
+  if (online === undefined) return text;
+  const [history] = await tx.query<{ begun: boolean }>(
+    sql`select exists (select from venuewatch.sample) as begun`,
+  );
+  return history!.begun ? online : text;
+}
+
+/** A column that a view shows cannot be dropped (2BP01), nor get another type (0A000). */
+function definitionsStandOnIt(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === "2BP01" || code === "0A000";
+}
+
+async function areMade(db: Db, { checksum }: Definitions): Promise<boolean> {
+  const made = await definitionsMade(db);
+  return made !== null && made.checksum === checksum && made.intact;
+}
+
+async function makeDefinitions(
+  step: Step,
+  log: Log,
+  schema: SchemaFile[],
+  definitions: Definitions,
+): Promise<void> {
+  const begunMs = performance.now();
+  const dropFormer = await readScript("drop-former.sql");
+  const isOurs = await step("views and functions", async (tx) => {
+    refuseOthers(schema, await appliedFiles(tx));
+    if (await areMade(tx, definitions)) return false;
+    // of a migration that was killed
+    await tx.script(dropFormer);
+    await tx.script(definitions.text);
+    await tx.query(sql`
+      insert into venuewatch.definition (checksum, fingerprint, version)
+      values (${definitions.checksum}, venuewatch.definitions_fingerprint(), ${version})
+      on conflict (only_row) do update
+      set checksum = excluded.checksum, fingerprint = excluded.fingerprint, version = excluded.version, made_at = now()
+    `);
+    return true;
+  });
+  const tookMs = Math.round(performance.now() - begunMs);
+  if (isOurs) log.info("made views and functions", { tookMs });
+}
+
+/** One by one: a statement that reads two of them could hold one and wait for the other, again and again. */
+async function giveToCore(pool: Pool, step: Step): Promise<void> {
+  const others = await pool.file<{ relation: string; is_view: boolean }>(
+    "not_yet_owned",
+  );
+  for (const { relation, is_view } of others)
+    await step(`the owner of ${relation}`, async (tx) => {
+      const name = sql.ident("venuewatch", relation);
+      // who gets it must be allowed to make it there
+      await tx.script("grant create on schema venuewatch to vw_core");
+      await tx.query(
+        is_view
+          ? sql`alter materialized view ${name} owner to vw_core`
+          : sql`alter table ${name} owner to vw_core`,
+      );
+      await tx.script("revoke create on schema venuewatch from vw_core");
+    });
+}
+
+/**
+ * Drops what stood before, once every statement is over that may have found it by its name. It is in nobody's way, so where somebody
+ * reads it for longer, as a dump does, it is left to the next migration.
+ */
+async function dropFormer(
+  pool: Pool,
+  step: Step,
+  log: Log,
+  patienceMs: number,
+): Promise<void> {
+  const [former] = await pool.query<{ stand: boolean }>(sql`
+    select exists (select from pg_namespace where starts_with(nspname, 'venuewatch_former_')) as stand
   `);
+  if (!former!.stand) return;
+  try {
+    await othersEnd(pool, patienceMs);
+    const script = await readScript("drop-former.sql");
+    await step("dropping what stood before", (tx) => tx.script(script));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    log.warn("what stood before is left to the next migration", { error });
+  }
+}
+
+/** @throws UserError where a transaction that runs now does not end */
+async function othersEnd(pool: Pool, withinMs: number): Promise<void> {
+  const untilMs = performance.now() + withinMs;
+  let running = await underWay(pool, null);
+  for (let pauseMs = 5; running.length > 0; pauseMs *= 2) {
+    if (performance.now() + pauseMs > untilMs)
+      throw new UserError(
+        `${running.length} transactions began before and go on: select * from pg_stat_activity shows them`,
+      );
+    await sleep(pauseMs);
+    running = await underWay(pool, running);
+  }
+}
+
+async function underWay(pool: Pool, among: string[] | null): Promise<string[]> {
+  const [row] = await pool.file<{ running: string[] }>("under_way", [among]);
+  return row!.running;
+}
+
+function refuseOthers(files: SchemaFile[], applied: Map<string, string>): void {
+  refuseNewerDatabase(files, [...applied.keys()]);
+  refuseEditedFiles(files, applied);
 }
 
 function refuseNewerDatabase(files: SchemaFile[], applied: string[]): void {

@@ -1,13 +1,24 @@
 import type { Pool } from "./db.js";
 import type { Readiness } from "./health.js";
-import { schemaState } from "./migrate.js";
+import { replicaCheck, replicaState } from "./replica.js";
+import { definitionsFault, schemaState } from "./schema-state.js";
 
-/** Can this program do its work: is the database there, is its schema this build's, and does the engine decide? */
-export async function readiness(pool: Pool): Promise<Readiness> {
+/**
+ * Can this program do its work: is the database there, is its schema this build's, and does the engine decide?
+ *
+ * @param ofReplica whether the database is meant to be a replica: then also, is it close enough behind its primary?
+ */
+export async function readiness(
+  pool: Pool,
+  ofReplica = false,
+): Promise<Readiness> {
   const checks: Readiness["checks"] = {
     database: { ok: false, detail: "not reached" },
     schema: { ok: false, detail: "not known while the database is away" },
     engine: { ok: false, detail: "not known while the database is away" },
+    ...(ofReplica && {
+      replica: { ok: false, detail: "not known while the database is away" },
+    }),
   };
   try {
     checks.schema = await schemaCheck(pool);
@@ -15,6 +26,10 @@ export async function readiness(pool: Pool): Promise<Readiness> {
     checks.engine = checks.schema.ok
       ? await engineCheck(pool)
       : { ok: false, detail: "not known before the schema is current" };
+    if (ofReplica)
+      checks.replica = checks.schema.ok
+        ? replicaCheck(await replicaState(pool))
+        : { ok: false, detail: "not known before the schema is current" };
   } catch (error) {
     // the message could name hosts and users: this page is public
     const { code } = error as NodeJS.ErrnoException;
@@ -37,6 +52,12 @@ async function schemaCheck(pool: Pool) {
     return {
       ok: false,
       detail: `is newer than this build: it has ${unknown.join(", ")}`,
+    };
+  const fault = await definitionsFault(pool);
+  if (fault !== null)
+    return {
+      ok: false,
+      detail: `${fault}; run venuewatch migrate of the newer build, and start its programs`,
     };
   return { ok: true, detail: "current" };
 }

@@ -23,8 +23,15 @@ export interface Rows {
   close(): void;
 }
 
-/** More rows than a page of the API has: its answers are one batch each. */
-export const batchRows = 250;
+/** How rows are read. */
+export interface Reading {
+  batchRows: number;
+  /** From the first batch on; Infinity where nobody else waits for the connection. */
+  holdMs: number;
+}
+
+/** More rows a batch than a page of the API has: its answers are one batch each. */
+export const usualReading: Reading = { batchRows: 250, holdMs: 5_000 };
 
 /**
  * @param client is given back by this, whatever happens
@@ -35,10 +42,12 @@ export async function openRows(
   text: string,
   values: readonly unknown[],
   types: pg.CustomTypesConfig,
-  holdMs: number,
+  { batchRows, holdMs }: Reading,
 ): Promise<Rows> {
   let failure: Error | undefined;
   let held = true;
+  /** Of the batch that is under way: its cursor tells nobody that its connection was taken away. */
+  let giveUp: ((error: Error) => void) | undefined;
   const lost = (error: Error) => giveBack((failure ??= error));
   client.on("error", lost);
   let late: NodeJS.Timeout | undefined;
@@ -55,11 +64,13 @@ export async function openRows(
     // pg's timer of a query is ended by this alone, and would keep the program alive
     (cursor as unknown as { callback?: () => void }).callback?.();
     client.release(broken);
+    if (broken) giveUp?.(broken);
   }
 
   function read() {
     return new Promise<{ rows: unknown[][]; columns: string[] }>(
       (resolve, reject) => {
+        giveUp = reject;
         cursor.read(batchRows, (error, rows, result) => {
           if (error) {
             giveBack((failure ??= error));
@@ -74,7 +85,7 @@ export async function openRows(
 
   const first = await read();
   // from here on it is the reader who holds it; a statement has a limit of its own
-  if (held)
+  if (held && holdMs < Infinity)
     late = setTimeout(() => {
       lost(new Error(`the rows were not read within ${holdMs} ms`));
     }, holdMs);

@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 
 import type { LogLevel } from "./log.js";
 import { packagedFile } from "./package.js";
+import { secretIn } from "./secret-file.js";
 import { type Service, services } from "./service.js";
 import {
   parseDatabaseUrl,
@@ -27,9 +28,9 @@ import {
 import { UserError } from "./user-error.js";
 
 export interface Settings {
-  /** Null: the embedded database in `dataDir`. */
+  /** Null: the embedded database in `dataDir`. With its password, wherever that came from: never to be shown. */
   readonly databaseUrl: string | null;
-  /** Null: `databaseUrl` serves for reading too. */
+  /** Null: `databaseUrl` serves for reading too. With its password. */
   readonly databaseReadUrl: string | null;
   /** Absolute path. */
   readonly dataDir: string;
@@ -75,6 +76,17 @@ export const settingTable = [
     name: "DATABASE_READ_URL",
     default: "`DATABASE_URL`",
     meaning: "address of a replica, from which the web program reads",
+  },
+  {
+    name: "DATABASE_PASSWORD_FILE",
+    default: "none",
+    meaning:
+      "file with the password for `DATABASE_URL`, which then has none itself, and for `DATABASE_READ_URL` where that has none: a replica has its primary's logins",
+  },
+  {
+    name: "DATABASE_READ_PASSWORD_FILE",
+    default: "`DATABASE_PASSWORD_FILE`",
+    meaning: "file with the password for `DATABASE_READ_URL`",
   },
   {
     name: "DATA_DIR",
@@ -139,6 +151,11 @@ export const settingTable = [
       "32 bytes as base64, with which channels' URLs and secrets are encrypted; alerts need it, in core and in `channel`; `openssl rand -base64 32` makes one",
   },
   {
+    name: "CHANNEL_KEY_FILE",
+    default: "none",
+    meaning: "file with the `CHANNEL_KEY`, instead of it",
+  },
+  {
     name: "ALERT_LOOPBACK",
     default: "`off`",
     meaning:
@@ -179,9 +196,14 @@ export function readSettings(env: Environment = process.env): Settings {
     );
   const baseUrl = read("BASE_URL", parseSiteUrl, `http://localhost:${port}`);
 
+  const password = read("DATABASE_PASSWORD_FILE", secretIn, null);
+  const readPassword = read("DATABASE_READ_PASSWORD_FILE", secretIn, null);
+  const url = read("DATABASE_URL", parseDatabaseUrl, null);
+  const readUrl = read("DATABASE_READ_URL", parseDatabaseUrl, null);
+
   const settings: Settings = {
-    databaseUrl: read("DATABASE_URL", parseDatabaseUrl, null),
-    databaseReadUrl: read("DATABASE_READ_URL", parseDatabaseUrl, null),
+    databaseUrl: url && withPassword(url, password),
+    databaseReadUrl: readUrl && withPassword(readUrl, readPassword ?? password),
     dataDir: read("DATA_DIR", parsePath, resolve("data")),
     registry: read("REGISTRY", parsePath, defaultRegistry()),
     region: read("REGION", parseRegion, null),
@@ -193,7 +215,9 @@ export function readSettings(env: Environment = process.env): Settings {
     baseUrl,
     rateLimit: read("RATE_LIMIT", parseRate, 120),
     trustProxy: read("TRUST_PROXY", parseProxies, Object.freeze([])),
-    channelKey: read("CHANNEL_KEY", parseKey, null),
+    channelKey:
+      read("CHANNEL_KEY", parseKey, null) ??
+      read("CHANNEL_KEY_FILE", (path) => parseKey(secretIn(path)), null),
     alertLoopback: read("ALERT_LOOPBACK", parseSwitch, false),
     logLevel: read("LOG_LEVEL", parseLogLevel, "info"),
   };
@@ -201,8 +225,46 @@ export function readSettings(env: Environment = process.env): Settings {
     problems.push(
       "DATABASE_READ_URL: is a replica of DATABASE_URL, which is not set; set both or neither",
     );
+  problems.push(...contradictions(env));
   if (problems.length > 0) throw new UserError(allProblems(problems));
   return Object.freeze(settings);
+}
+
+/** A secret that is given twice, of which one would be without effect, and a password of nothing. */
+function contradictions(env: Environment): string[] {
+  const problems: string[] = [];
+  for (const [name, file] of [
+    ["DATABASE_URL", "DATABASE_PASSWORD_FILE"],
+    ["DATABASE_READ_URL", "DATABASE_READ_PASSWORD_FILE"],
+  ] as const) {
+    if (!env[file]) continue;
+    const url = env[name];
+    if (!url)
+      problems.push(
+        `${file}: holds the password for ${name}, which is not set; set both or neither`,
+      );
+    else if (URL.canParse(url) && new URL(url).password !== "")
+      problems.push(
+        `${file}: ${name} has a password itself; take it out of there, or unset ${file}`,
+      );
+    else if (URL.canParse(url) && new URL(url).hostname === "")
+      problems.push(
+        `${file}: ${name} names no host, and no password can be put into such an address; name one, or unset ${file}`,
+      );
+  }
+  if (env["CHANNEL_KEY"] && env["CHANNEL_KEY_FILE"])
+    problems.push(
+      "CHANNEL_KEY_FILE: CHANNEL_KEY is set too; unset one of them",
+    );
+  return problems;
+}
+
+/** One that the address has itself stays. */
+function withPassword(address: string, password: string | null): string {
+  const url = new URL(address);
+  if (password === null || url.password !== "") return address;
+  url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 /** @param set null: each has its own; 0 stays 0, any free one */
@@ -226,7 +288,7 @@ export function databaseUrlOf(settings: Settings): string {
 export function channelKeyOf(settings: Settings): Buffer {
   if (settings.channelKey !== null) return settings.channelKey;
   throw new UserError(
-    "CHANNEL_KEY is not set, and without it nothing secret is kept or read: make one by openssl rand -base64 32, keep it safe, and set it for core and for this command",
+    "CHANNEL_KEY is not set, and without it nothing secret is kept or read: make one by openssl rand -base64 32, keep it safe, and set it, or CHANNEL_KEY_FILE, for core and for this command",
   );
 }
 

@@ -1,4 +1,4 @@
-/** The SQL files that make a database: what runs once, and what is made anew at every migration. */
+/** The SQL files that make a database: what runs once, and what only defines and is made anew when it changed. */
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -11,6 +11,18 @@ export interface SchemaFile {
   name: string;
   text: string;
   checksum: string;
+  /** What does the same to a database with a history, and holds its locks more briefly. Few files need it: those of `online/`. */
+  online?: string;
+}
+
+/** What only defines: views, functions and roles. Each text is one script. */
+export interface Definitions {
+  /** What every migration stands on. */
+  prelude: string;
+  /** Everything that stands in schemas api, engine, upkeep, analytics and logins, and who may use it. */
+  text: string;
+  /** Of all of it. */
+  checksum: string;
 }
 
 export async function schemaNames(folder: URL): Promise<string[]> {
@@ -19,30 +31,40 @@ export async function schemaNames(folder: URL): Promise<string[]> {
 
 export async function readSchema(folder: URL): Promise<SchemaFile[]> {
   const names = await schemaNames(folder);
+  const online = await sqlFiles(folder, "online");
   return Promise.all(
     names.map(async (name) => {
       const text = await read(folder, `schema/${name}`);
-      const checksum = createHash("sha256").update(text).digest("hex");
-      return { name, text, checksum };
+      const file = { name, text, checksum: checksumOf(text) };
+      return online.includes(name)
+        ? { ...file, online: await read(folder, `online/${name}`) }
+        : file;
     }),
   );
 }
 
-/** What every migration starts from, and what it ends with; each is one script. */
-export async function readDefinitions(
-  folder: URL,
-): Promise<{ prelude: string; definitions: string }> {
+export async function readDefinitions(folder: URL): Promise<Definitions> {
   const files = [
+    "make-way.sql",
     "upkeep.sql",
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),
     "roles.sql",
+    "logins.sql",
   ];
   const texts = await Promise.all(files.map((file) => read(folder, file)));
-  return {
-    prelude: await read(folder, "prelude.sql"),
-    definitions: texts.join("\n"),
-  };
+  const prelude = await read(folder, "prelude.sql");
+  const text = texts.join("\n");
+  return { prelude, text, checksum: checksumOf(prelude + text) };
+}
+
+/** A script of the migration itself, of this build whatever folder it migrates to. */
+export function readScript(name: string): Promise<string> {
+  return read(sqlFolder, name);
+}
+
+function checksumOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 async function sqlFiles(folder: URL, name: string): Promise<string[]> {

@@ -1,4 +1,4 @@
--- What every migration starts from: our schemas, the list of what was applied, and a clean slate for definitions.
+-- What every migration stands on: our schema, and what was done in it. Safe to repeat.
 
 set local search_path = venuewatch, public;
 set local client_min_messages = warning;
@@ -10,6 +10,30 @@ create table if not exists venuewatch.migration (
   checksum   text not null,
   applied_at timestamptz not null default now()
 );
+
+-- One row: which views and functions stand. Those of the same files are not made again.
+create table if not exists venuewatch.definition (
+  only_row    boolean primary key default true check (only_row),
+  -- of the files that they were made from
+  checksum    text not null,
+  -- of the objects that were made: where one was dropped or replaced by hand, or all were restored, they are made again
+  fingerprint text not null,
+  -- the build whose they are
+  version     text not null,
+  made_at     timestamptz not null default now()
+);
+
+-- The views and functions that stand, as objects: another one once any of them was dropped, added, or dropped and made again.
+create or replace function venuewatch.definitions_fingerprint() returns text language sql stable
+begin atomic
+  select md5(coalesce(string_agg(made.oid::text, ' ' order by made.oid), ''))
+  from (
+    select c.oid, c.relnamespace as schema from pg_class c
+    union all
+    select p.oid, p.pronamespace from pg_proc p
+  ) made
+  where made.schema in (select oid from pg_namespace where nspname in ('api', 'engine', 'upkeep', 'analytics', 'logins'));
+end;
 
 -- The embedded database wants smaller chunks than a server.
 create or replace function venuewatch.is_embedded() returns boolean language sql immutable
@@ -23,18 +47,3 @@ begin
   execute format('alter database %I set jit = off', current_database());
 end;
 $$;
-
-drop schema if exists api cascade;
-drop schema if exists engine cascade;
-drop schema if exists upkeep cascade;
-drop schema if exists analytics cascade;
-create schema upkeep;
-create schema engine;
-create schema api;
-create schema analytics;
-
--- Times as they are written everywhere: UTC, milliseconds, Z. Stable, as to_char is: were it declared more than what it calls, it
--- would not be inlined, and take seven times as long.
-create function api.iso(at timestamptz) returns text
-language sql stable parallel safe
-return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');

@@ -3,11 +3,11 @@
 --
 -- vw_probe    measures: delivers samples, which it may not read, and shares the venues of its region with other probes
 -- vw_core     decides and keeps up the history
--- vw_web      answers: reads the api and what its functions stand on, and writes nothing
--- vw_analyst  asks by psql: reads the same, and recomputes what the engine decided
+-- vw_web      answers: reads the api and what its functions stand on, and writes nothing; analysts' functions run as it
+-- vw_analyst  asks by psql: reads the views of schema analytics, and nothing else
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
--- up is owned by vw_core: it could alter or drop those tables too. The alternative, membership in the role that
+-- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership in the role that
 -- migrates, would make it a superuser wherever a superuser migrates.
 --
 -- Roles belong to the whole server. Another database that is migrated at the same time may make them first.
@@ -30,46 +30,15 @@ begin
 end;
 $$;
 
--- Only what has another owner is altered: each alteration waits for all who use the table.
-do $$
-declare
-  kept_up regclass;
-begin
-  grant create on schema venuewatch to vw_core;
-  for kept_up in
-    select c.oid
-    from pg_class c
-    where c.relnamespace = 'venuewatch'::regnamespace
-      and c.relname in (
-        'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
-        'venue_latency_day', 'usual_hour', 'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state',
-        'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force',
-        'official_source', 'official_reading', 'official_incident', 'official_change',
-        'channel', 'delivery', 'delivery_attempt', 'watch'
-      )
-      and c.relowner <> 'vw_core'::regrole
-    -- a roll-up reads with the rights of its owner, so what it stands on comes first
-    order by c.oid
-  loop
-    if (select relkind = 'v' from pg_class where oid = kept_up) then
-      execute format('alter materialized view %s owner to vw_core', kept_up);
-    else
-      execute format('alter table %s owner to vw_core', kept_up);
-    end if;
-  end loop;
-  revoke create on schema venuewatch from vw_core;
-end;
-$$;
-
-grant usage on schema venuewatch to vw_probe, vw_core, vw_web, vw_analyst;
+grant usage on schema venuewatch to vw_probe, vw_core, vw_web;
 grant usage on schema upkeep to vw_probe, vw_core;
--- what the engine reckons, analysts may reckon again; its functions run with the rights of who calls them
-grant usage on schema engine to vw_core, vw_analyst;
-grant usage on schema api to vw_core, vw_web, vw_analyst;
+-- what the engine reckons may be reckoned again; its functions run with the rights of who calls them
+grant usage on schema engine to vw_core, vw_web;
+grant usage on schema api to vw_core, vw_web;
 grant usage on schema analytics to vw_analyst;
 
-grant select on region, venue, component to vw_probe, vw_core, vw_web, vw_analyst;
-grant select on migration to vw_probe, vw_core, vw_web;
+grant select on region, venue, component to vw_probe, vw_core, vw_web;
+grant select on migration, definition to vw_probe, vw_core, vw_web;
 
 -- Table by table, so that what holds secrets is never readable by being forgotten here. Of alerts the log of what was sent is
 -- read; where they go, and what the receivers answered, is for core and its operators alone.
@@ -77,8 +46,9 @@ grant select on
   sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
   venue_latency_day, usual_hour, probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
   alert_event, rules_in_force, official_source, official_reading, official_incident, official_change, delivery, watch
-to vw_web, vw_analyst;
-grant select on all tables in schema api to vw_core, vw_web, vw_analyst;
+to vw_web;
+grant select on all tables in schema api to vw_core, vw_web;
+grant select on all tables in schema analytics to vw_analyst;
 
 grant insert on sample to vw_probe;
 grant select, insert, update on probe to vw_probe;
@@ -87,3 +57,83 @@ grant select, insert, update on watch to vw_probe;
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
 grant execute on function upkeep.refused_after() to vw_probe;
+
+-- What analysts call and may not do themselves is done by vw_web, which reads and writes nothing. Nobody else calls it.
+do $$
+declare
+  lent regprocedure;
+begin
+  grant create on schema analytics to vw_web;
+  for lent in
+    select p.oid
+    from pg_proc p
+    where p.pronamespace = 'analytics'::regnamespace and p.prosecdef
+    order by p.oid
+  loop
+    execute format('alter function %s owner to vw_web', lent);
+  end loop;
+  revoke create on schema analytics from vw_web;
+end;
+$$;
+
+revoke execute on all routines in schema analytics from public;
+grant execute on all routines in schema analytics to vw_analyst;
+
+-- Until 0.8 analysts read the tables themselves.
+do $$
+declare
+  held regclass;
+begin
+  revoke all on schema venuewatch, engine, api from vw_analyst;
+  for held in
+    select c.oid
+    from pg_class c
+    where c.relnamespace = 'venuewatch'::regnamespace
+      and exists (select from aclexplode(c.relacl) a where a.grantee = 'vw_analyst'::regrole)
+    order by c.oid
+  loop
+    execute format('revoke all on %s from vw_analyst', held);
+  end loop;
+end;
+$$;
+
+-- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with temporary tables, which no limit of temporary files
+-- counts, and with large objects, and leave jobs behind that run on their own. Nobody here needs that, but for core's upkeep perhaps the first.
+do $$
+declare
+  given regprocedure;
+begin
+  -- the embedded one cannot alter the rights on a database, and lets everybody of this machine be a superuser
+  if not is_embedded() and exists (
+    select
+    from pg_database d
+    cross join aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+    where d.datname = current_database() and a.grantee = 0 and a.privilege_type = 'TEMPORARY'
+  ) then
+    execute format('revoke temporary on database %I from public', current_database());
+    execute format('grant temporary on database %I to vw_core', current_database());
+  end if;
+  -- only a superuser can; where none migrates, the server is somebody else's, and so is this
+  if (select r.rolsuper from pg_roles r where r.rolname = current_user) then
+    for given in
+      select p.oid
+      from pg_proc p
+      cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+      where a.grantee = 0
+        and (
+          p.pronamespace = 'pg_catalog'::regnamespace
+          and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea')
+          or p.proname = 'add_job'
+          and exists (
+            select
+            from pg_depend d
+            join pg_extension e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
+            where d.classid = 'pg_proc'::regclass and d.objid = p.oid and e.extname = 'timescaledb'
+          )
+        )
+    loop
+      execute format('revoke execute on function %s from public', given);
+    end loop;
+  end if;
+end;
+$$;

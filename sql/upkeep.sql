@@ -224,9 +224,9 @@ return (
   from (values (share * (cardinality(sorted) - 1))) as of (place)
 );
 
--- Compress the oldest chunk that is due: raw first, then the levels by minute. One a call, so that nobody waits long. When there is none,
--- one that was compressed and has had rows since: they lie beside the compressed ones until then, at ten times the size.
--- Returns its name, or null when nothing is due.
+-- Compress the oldest chunk that is due: raw first, then the levels by minute, and those by hour and day when nothing can come late
+-- for them. One a call, so that nobody waits long. When there is none, one that was compressed and has had rows since: they lie beside
+-- the compressed ones until then, at ten times the size. Returns its name, or null when nothing is due.
 create function upkeep.compress_next(at timestamptz) returns text
 language plpgsql
 as $$
@@ -242,8 +242,13 @@ begin
     select _timescaledb_functions.chunk_status(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass) & 8 > 0 as has_more
   ) partly
   where (not ch.is_compressed or has_more)
-    and ch.range_end <= at - upkeep.compressed_after()
-    and coalesce(ca.view_name, ch.hypertable_name) in ('sample', 'sample_minute', 'component_minute', 'venue_minute')
+    and ch.range_end <= at - case
+      when ca.view_name in ('sample_hour', 'latency_day') then upkeep.raw_kept()
+      else upkeep.compressed_after()
+    end
+    and coalesce(ca.view_name, ch.hypertable_name) in (
+      'sample', 'sample_minute', 'component_minute', 'venue_minute', 'sample_hour', 'latency_day'
+    )
     and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
   order by ch.is_compressed, ca.view_name is not null, ch.range_end
   limit 1;

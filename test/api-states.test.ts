@@ -64,13 +64,13 @@ async function answered(api: Api, path: string): Promise<void> {
   shown.note(describedPath(document, path)!, body);
 }
 
+/** The others are measured alike; two tests below ask of all. */
+const someVenues = ["okx", "kraken", "binance", "gemini", "deribit"];
+
 /** The board, after all routes were asked; by a server that knows nothing of the states before. */
 async function boardIn(t: Test, { pool, registry }: TestDatabase) {
   const api = await serve(t, { pool, registry });
-  await askAll(
-    api,
-    registry.venues.map(({ id }) => id),
-  );
+  await askAll(api, someVenues);
   return { api, ...(await api.ask<Board>("/v1/status")).body };
 }
 
@@ -338,7 +338,7 @@ void t.test("since when a state is so", async (t) => {
     await forget(pool);
     await measured(pool, { from: at(280), to: at(160) });
     await measured(pool, { from: at(160), to: at(60), venue: "okx" });
-    for (let seconds = 200; seconds >= 80; seconds -= 2) await tickAt(seconds);
+    for (let seconds = 200; seconds >= 80; seconds -= 4) await tickAt(seconds);
     const okx = await seen("okx");
     t.match(okx, { state: "operational", since: iso(200) });
     const silent = await seen("kraken");

@@ -56,6 +56,7 @@ void t.test("an engine that was away decides as if it had not", async (t) => {
 
 void t.test("a pause", async (t) => {
   const { pool } = await migratedDatabase(t);
+  await watchFew(pool);
   const now = Math.floor(Date.now() / minuteMs) * minuteMs;
   const ago = (ms: number) => new Date(now - ms);
   t.beforeEach(async () => {
@@ -194,6 +195,7 @@ void t.test("a pause", async (t) => {
 
 void t.test("a core catches up", async (t) => {
   const { pool, url } = await migratedDatabase(t);
+  await watchFew(pool);
   const [clock] = await pool.query<{ now: Date; boundary: Date }>(
     sql`select clock_timestamp() as now, engine.typical_boundary(clock_timestamp()) as boundary`,
   );
@@ -261,6 +263,13 @@ void t.test("a core catches up", async (t) => {
     "typical latencies are made of hours that nobody had rolled up",
   );
 });
+
+/** Those that anything is measured of: an instant takes half as long as with all. */
+async function watchFew(pool: Pool) {
+  await pool.query(
+    sql`update venue set published = venue in ('kraken', 'okx')`,
+  );
+}
 
 async function tickers(pool: Pool) {
   return pool.query(sql`

@@ -31,7 +31,7 @@ void t.test("all evidence comes out the same", async (t) => {
     anew: string;
   }>(`
     select i.slug, d.decision, d.kept::text, analytics.evidence(i.slug, d.decision)::text as anew
-    from incident i
+    from analytics.incidents i
     cross join lateral (
       values
         ('opening', i.evidence -> 'opening'), ('escalation', i.evidence -> 'escalation'),
@@ -45,7 +45,7 @@ void t.test("all evidence comes out the same", async (t) => {
   await pool.query(sql`update probe set version = '9.9.9'`);
   const { rows: others } = await analyst.query<{ slug: string }>(`
     select i.slug
-    from incident i
+    from analytics.incidents i
     where analytics.without_builds(i.evidence -> 'opening') <> analytics.without_builds(analytics.evidence(i.slug, 'opening'))
       or i.evidence -> 'opening' = analytics.evidence(i.slug, 'opening') and (i.evidence -> 'opening')::text ~ '1.2.3'
   `);

@@ -1,4 +1,4 @@
-/** The day before the demo, as the engine decided it and the API tells it: each kind of typical trouble as it was. */
+/** The day before the demo, as the engine decided it and the API tells it: each kind of typical trouble as it was. And what an analyst finds. */
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../server/db.js";
 import { rulesRow } from "../server/engine/rules.js";
@@ -6,9 +6,12 @@ import { decideUpTo, dueInstants } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
 import type { Fault } from "../server/sample.js";
 import { addChannel } from "./alerts.js";
+import { analystsAsk } from "./analysts.js";
 import { serve } from "./api.js";
 import { get, readEvidence, readIncidents, readRegions } from "./board.js";
 import { migratedDatabase } from "./database.js";
+import { runDemo } from "./demo-past.js";
+import { ago } from "./fleet.js";
 import { makeHistory } from "./world/history.js";
 
 const minuteS = 60;
@@ -75,13 +78,13 @@ interface Day {
 }
 
 void t.test("the day before the demo", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
-  const now = new Date();
+  const { pool, registry, url } = await migratedDatabase(t);
+  const now = ago(60);
   await makeHistory(pool, { days: 3, now, log: makeLog("test", "warn") });
-  const { port } = await serve(t, { pool, registry });
+  const api = await serve(t, { pool, registry });
   const minute = Math.floor(+now / 60_000) * 60_000;
   const beginMs = minute - 24 * 3600 * 1000;
-  const day = { pool, url: `http://127.0.0.1:${port}`, beginMs, now };
+  const day = { pool, url: `http://127.0.0.1:${api.port}`, beginMs, now };
   await t.test("the list of incidents", (t) => everyIncidentAsItWas(t, day));
   await t.test("instants", (t) => decidedAtOnce(t, day));
   await t.test("a geo-block in one region", (t) => blockedInOneRegion(t, day));
@@ -90,6 +93,8 @@ void t.test("the day before the demo", async (t) => {
   await t.test("patterns and bars", (t) => patternsAndBars(t, day));
   await t.test("what core does next", (t) => coreGoesOn(t, day));
   await t.test("what channels are told", (t) => nobodyIsTold(t, day));
+  await runDemo(pool, registry, now);
+  await t.test("an analyst", (t) => analystsAsk(t, { pool, api, url }));
 });
 
 async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {

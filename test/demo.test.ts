@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
 import { packagedFile } from "../server/package.js";
+import { askAll } from "./analysts.js";
 import { get, readBoard, readIncidents, type Board } from "./board.js";
 import { freePort } from "./free-port.js";
 import { childrenOf, isAlive } from "./processes.js";
@@ -37,6 +38,7 @@ void t.test("the demo, from its first start to its second", async (t) => {
   await t.test("the database", (t) => samplesArriveAndRollUp(t, demo));
   await t.test("the venues' feeds", (t) => feedsAreRead(t, demo));
   await t.test("alerts", (t) => alertsArrive(t, demo));
+  await t.test("an analyst", (t) => analystAsks(t, demo));
   await t.test("a second demo", (t) => secondIsRefused(t, demo, env));
   await t.test("programs that are killed", (t) => killedOnesComeBack(t, demo));
   await t.test("SIGTERM", (t) => stopsInReverse(t, demo));
@@ -185,6 +187,19 @@ async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
   );
   t.ok(before!.events > 0);
   t.equal(before!.told, 0, "nobody is told of the history");
+}
+
+/** By the user name that docs/analysts.md tells to connect with. */
+async function analystAsks(t: Test, { databaseUrl }: Demo) {
+  const address = new URL(databaseUrl);
+  address.username = "vw_analyst";
+  const client = new pg.Client(address.href);
+  await client.connect();
+  await askAll(t, client);
+  await t.rejects(client.query("select * from venuewatch.sample"), {
+    code: "42501",
+  });
+  await client.end();
 }
 
 /** One for each receiver still, and they verify what is signed by the key that was kept. */

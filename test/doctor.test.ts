@@ -191,7 +191,7 @@ void t.test("the doctor", async (t) => {
       failed.map(({ check }) => check),
       ["schema", "rights"],
     );
-    t.match(failed[0]!.found, "permission denied for table migration");
+    t.match(failed[0]!.found, "permission denied for schema venuewatch");
   });
 
   await t.test("names ports, a data directory and other builds", async (t) => {

@@ -8,6 +8,7 @@ import t from "tap";
 const program = fileURLToPath(new URL("embedded-process.js", import.meta.url));
 const dataDir = t.testdir();
 const rowsPerBatch = 200;
+const kills = Number(process.env.KILLS ?? 3);
 
 interface Host {
   process: ChildProcess;
@@ -70,7 +71,7 @@ void t.test("SIGKILL amid inserts loses no acknowledged row", async (t) => {
     create table measured (at timestamptz not null, batch int, n int, unique (batch, n, at));
     select create_hypertable('measured', 'at')`);
   const acknowledged = new Set<number>();
-  for (let round = 1; round <= 5; round++) {
+  for (let round = 1; round <= kills; round++) {
     const goal = acknowledged.size + 20 * round;
     // Not awaited: the next insert is under way when the signal comes.
     let death: Promise<void> | undefined;

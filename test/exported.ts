@@ -5,6 +5,7 @@ import {
   type UnmeasuredReason,
 } from "../server/unmeasured.js";
 import { makeAlertMetrics } from "../server/alerts/metrics.js";
+import { makeReplicaMetrics } from "../server/api/replica-metrics.js";
 import { makeWebMetrics } from "../server/api/web-metrics.js";
 import type { Pool } from "../server/db.js";
 import { makeEngineMetrics } from "../server/engine/metrics.js";
@@ -78,6 +79,12 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   await meter.timed(() => Promise.resolve(stored))([]);
 
   const web = makeOwnMetrics("web");
+  makeReplicaMetrics(web, () =>
+    Promise.resolve({
+      ...{ is_replica: true, receiving: true, paused: false },
+      ...{ behind_bytes: 0, behind_seconds: 0, silent_seconds: 1 },
+    }),
+  );
   makeWebMetrics(web)({ route: "/v1/status", status: "200", tookMs: 2 });
   return Promise.all([core, probe, web].map((own) => own.metrics()));
 }

@@ -9,7 +9,7 @@ const { venues } = await loadRegistry("registry.json");
 const [anyStream] = venues[0]!.socket!.streams;
 
 /** What a reader of these streams makes of a frame: of which of them it is data, and what it says. */
-function readerOf(streams: Pick<Stream, "match" | "ignore">[]) {
+function readerOf(streams: Pick<Stream, "match" | "ignore" | "sequence">[]) {
   const { name, label, subscribe, cadenceMs, stall } = anyStream!;
   const reader = compileFrameReader(
     streams.map((stream) => ({
@@ -100,6 +100,85 @@ void t.test("what came before changes nothing in how a frame is read", (t) => {
       data += told.length;
     }
     t.ok(data > 100, `${data} frames of data`);
+  }
+  t.end();
+});
+
+void t.test("nor do times and numbers that were others before", (t) => {
+  const random = randomFrom(8);
+  const pick = <T>(list: readonly T[]): T =>
+    list[Math.floor(random() * list.length)]!;
+  const digits = () => String(1_790_000_000 + Math.floor(random() * 1e8));
+  const strange = [
+    "0790000012",
+    "17900:0000",
+    "1790 00000",
+    `"179000000`,
+    "1.9",
+  ];
+  const oddities = [
+    "",
+    "0",
+    "null",
+    "-1790000000",
+    `"1790000000"`,
+    "17900}",
+    "9",
+  ];
+  const number = () =>
+    random() < 0.8 ? digits() : pick([...strange, ...oddities]);
+  const text = () => `"${number().replaceAll('"', pick(["\\", "", '\\"']))}"`;
+  let channels = new Map(["book", "trades"].map((name, i) => [name, 17 + i]));
+  const kinds: [Parameters<typeof readerOf>[0], () => string][] = [
+    [
+      ["trades", "book"].map((name) => ({
+        match: { path: "$.channel", equals: name },
+        ignore: { path: "$.event", equals: "subscribe" },
+      })),
+      () =>
+        `{"time":${number()},"at":[{"ms":${number()}}],"channel":"${pick(["book", "trades", "x"])}","event":"${pick(["update", "update", "subscribe"])}","result":[${number()}]}`,
+    ],
+    [
+      [
+        {
+          match: { path: "$.channel", equals: "book.100ms" },
+          sequence: { kind: "link", path: "$.id", previous: "$.before" },
+        },
+        { match: { path: "$.channel", equals: "ticker.100ms" } },
+      ],
+      () =>
+        `{"channel":"${pick(["book.100ms", "book.100ms", "ticker.100ms", "book.200ms"])}","at":${number()},"id":${number()},"before":${pick([number, text])()},"bids":[${number()}]}`,
+    ],
+    [
+      [
+        { match: { path: "$.A" } },
+        { match: { path: "$.e", equals: 1790000001 } },
+      ],
+      () =>
+        `{"E":${number()},"${pick("ABe".split(""))}":${pick([number, text])()},"B":${text()},"e":${pick(["1790000001", number()])}}`,
+    ],
+    [
+      ["book", "trades"].map((name) => ({
+        match: { path: "$[0]", equals: `{chanId:${name}}` },
+        ignore: { path: "$[1]", equals: "hb" },
+      })),
+      () =>
+        `[${pick(["17", "17", "18", "19", number()])},${pick([`"te",`, `"tu",`, `"hb",`, ""])}[${number()}]]`,
+    ],
+  ];
+  for (const [streams, make] of kinds) {
+    const read = readerOf(streams);
+    let data = 0;
+    for (let i = 0; i < 600; i += 1) {
+      // As on a new subscription.
+      if (i % 200 === 199)
+        channels = new Map(channels).set("book", 17 + 2 * (i % 3));
+      const frame = make();
+      const told = read(frame, channels);
+      t.same(told, readerOf(streams)(frame, channels), frame);
+      data += told.length;
+    }
+    t.ok(data > 120, `${data} frames of data`);
   }
   t.end();
 });

@@ -1,9 +1,10 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import t, { type Test } from "tap";
-import { type Db, openPool, type Pool, sql } from "../server/db.js";
+import { openPool, type Pool, sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
-import { migrate, schemaState } from "../server/migrate.js";
+import { migrate } from "../server/migrate.js";
+import { schemaState } from "../server/schema-state.js";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
 import { schemaNames, sqlFolder } from "../server/sql-files.js";
@@ -11,7 +12,6 @@ import { syncRegistry } from "../server/sync-registry.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { ago, measured, pastIncident } from "./fleet.js";
 import { notice, said, whole } from "./said.js";
-import { until } from "./until.js";
 
 const log = makeLog("test", "warn");
 const registry = await loadRegistry(packagedFile("registry.json"));
@@ -29,19 +29,24 @@ void t.test("an empty database, with racing migrators", async (t) => {
   );
 
   const told: string[] = [];
-  const counting = makeLog("test", "info", (line) => told.push(line));
-  await Promise.all(pools.map((one) => migrate(one, registry, counting)));
+  const telling = makeLog("test", "info", (line) => told.push(line));
+  const toldOf = (what: string) =>
+    told.filter((line) => line.includes(what)).length;
+  await Promise.all(pools.map((one) => migrate(one, registry, telling)));
   t.equal(
-    told.length,
+    toldOf("applied schema file"),
     files.length,
     "five migrators at once apply each file once",
   );
+  t.equal(toldOf("made views and functions"), 1, "and define once");
   t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
   t.strictSame(await counts(pool), { venues: 15, regions: 3 });
 
   const before = await appliedAt(pool);
-  await migrate(pool, registry, counting);
+  told.length = 0;
+  await migrate(pool, registry, telling);
   t.strictSame(await appliedAt(pool), before, "once more applies nothing");
+  t.strictSame(told, [], "and defines nothing");
 });
 
 void t.test("two migrators on an empty database", async (t) => {
@@ -76,7 +81,7 @@ void t.test("what a migration refuses", async (t) => {
     );
     await t.rejects(migrate(pool, registry, log, folder), {
       message:
-        "The schema file 900-broken.sql failed, and the migration was undone: division by zero",
+        "The schema file 900-broken.sql failed and was undone: division by zero",
     });
     const [row] = await pool.query<{ here: boolean }>(
       sql`select to_regclass('venuewatch.half_done') is not null as here`,
@@ -184,41 +189,6 @@ async function counted(pool: Pool) {
   return pool.query<{ hours: number; minutes: number }>(sql`
     select (select sum(hours) from usual_hour) as hours, (select sum(minutes) from venue_latency_day) as minutes
   `);
-}
-
-void t.test("a reader that holds what the migration waits for", async (t) => {
-  const skip =
-    !process.env.DATABASE_URL &&
-    "on the embedded database a transaction is alone";
-  await t.test("is waited for, and deadlocks nobody", { skip }, async (t) => {
-    const { pool, url } = await migratedDatabase(t);
-    const told: string[] = [];
-    const telling = makeLog("test", "warn", (line) => told.push(line));
-    const migrator = poolOn(t, url);
-    let migrating = Promise.resolve();
-    await pool.transaction(async (tx) => {
-      // so that it is the migration that is found to be in the way
-      await tx.script("set local deadlock_timeout = '30s'");
-      await tx.query(sql`select from api.incident`);
-      migrating = migrate(migrator, registry, telling);
-      await until(() => lockAwaited(tx));
-      await tx.query(sql`select from api.component`);
-    });
-    await migrating;
-    t.match(told.join(""), "it is done again");
-    t.ok(await definitionsStand(pool));
-  });
-});
-
-async function lockAwaited(db: Db): Promise<boolean> {
-  const [row] = await db.query<{ awaited: boolean }>(sql`
-    select exists (
-      select from pg_locks
-      where not granted and locktype = 'relation'
-        and database = (select oid from pg_database where datname = current_database())
-    ) as awaited
-  `);
-  return row!.awaited;
 }
 
 void t.test("the tables follow the registry", async (t) => {

@@ -18,7 +18,8 @@ export async function analystOf(t: Test, url: string): Promise<pg.Client> {
   const client = new pg.Client(url);
   await client.connect();
   t.teardown(() => client.end());
-  await client.query("set search_path = venuewatch, public");
+  // pages name their schema: they are not to rest on what a login may have set
+  await client.query("set search_path = public");
   await client.query("set role vw_analyst");
   return client;
 }

@@ -40,7 +40,7 @@ async function promtool(
   return { code, output: output.join("") };
 }
 
-const rules = ["venues.rules.yaml", "operators.rules.yaml"];
+const rules = ["venues.rules.yaml", "operators.rules.yaml", "proxy.rules.yaml"];
 
 void t.test(
   "promtool is content with the rules, their tests and the example",
@@ -48,8 +48,19 @@ void t.test(
   async (t) => {
     for (const args of [
       ["check", "rules", ...rules],
-      ["test", "rules", "venues.test.yaml", "operators.test.yaml"],
-      ["check", "config", "prometheus.example.yaml"],
+      [
+        "test",
+        "rules",
+        "venues.test.yaml",
+        "operators.test.yaml",
+        "proxy.test.yaml",
+      ],
+      [
+        "check",
+        "config",
+        "prometheus.example.yaml",
+        "prometheus.production.yaml",
+      ],
     ]) {
       const { code, output } = await promtool(args);
       t.equal(code, 0, args.join(" "));

@@ -8,10 +8,12 @@ import { answerErrors } from "../server/api/problem.js";
 import { openPool, sql, type Pool } from "../server/db.js";
 import { listen } from "../server/listen.js";
 import { makeLog } from "../server/log.js";
-import { batchRows, type Rows } from "../server/rows.js";
+import { type Rows, usualReading } from "../server/rows.js";
 import { parseCsv } from "./csv.js";
 import { migratedDatabase } from "./database.js";
 import { manyIncidents } from "./fleet.js";
+
+const { batchRows } = usualReading;
 
 const table = (limit: number) => [
   ...[null, null, "all", 365, limit, null, null],
@@ -47,7 +49,9 @@ void t.test("rows from a cursor", async (t) => {
       2 * batchRows,
       20_000,
     ]) {
-      const rows = await pool.rows("incidents_csv", table(limit), 60_000);
+      const rows = await pool.rows("incidents_csv", table(limit), {
+        holdMs: 60_000,
+      });
       const id = rows.columns.indexOf("slug");
       const slugs = (await read(rows)).map((row) => row[id]);
       t.equal(slugs.length, limit);
@@ -60,7 +64,9 @@ void t.test("rows from a cursor", async (t) => {
   await t.test(
     "a list shorter than a batch holds nothing while it is read",
     async (t) => {
-      const rows = await pool.rows("incidents_csv", table(200), 600_000);
+      const rows = await pool.rows("incidents_csv", table(200), {
+        holdMs: 600_000,
+      });
       await pool.query(sql`select 1`);
       t.equal((await read(rows)).length, 200);
     },
@@ -81,16 +87,29 @@ void t.test("rows from a cursor", async (t) => {
   });
 
   await t.test("who goes gives the connection back", async () => {
-    const rows = await pool.rows("incidents_csv", table(20_000), 600_000);
+    const rows = await pool.rows("incidents_csv", table(20_000), {
+      holdMs: 600_000,
+    });
     await rows.next();
     rows.close();
     await pool.query(sql`select 1`);
   });
 
   await t.test("who stays too long loses it", async (t) => {
-    const rows = await pool.rows("incidents_csv", table(20_000), 200);
+    const rows = await pool.rows("incidents_csv", table(20_000), {
+      holdMs: 200,
+    });
     await pool.query(sql`select 1`);
     await t.rejects(read(rows), { message: /not read within 200 ms/ });
+  });
+
+  await t.test("who is kept waiting too long is told so", async (t) => {
+    const rows = await pool.textRows(
+      `select n, (select sum(m) from generate_series(1, 5000 + n) m) from generate_series(1, 1000000) n`,
+      [],
+      { batchRows: 10, holdMs: 100 },
+    );
+    await t.rejects(read(rows), { message: /not read within 100 ms/ });
   });
 
   await t.test("a client of the API that does not read", (t) =>
@@ -115,7 +134,7 @@ async function serveTable(t: Test, pool: Pool, holdMs: number) {
   const logged: string[] = [];
   const app = express();
   app.get("/", async (_request, response) => {
-    const rows = await pool.rows("incidents_csv", table(20_000), holdMs);
+    const rows = await pool.rows("incidents_csv", table(20_000), { holdMs });
     await sendCsv(response, rows, "test");
   });
   app.use(answerErrors(makeLog("web", "warn", (line) => logged.push(line))));

@@ -29,7 +29,7 @@ void t.test("each kind of numbering knows what follows", (t) => {
     frames: [number, number?][],
   ) => {
     const watch = watchSequence(kind);
-    return frames.map(([last, before = NaN]) => watch.isGap(last, before));
+    return frames.map(([last, before = NaN]) => watch.isGap({ last, before }));
   };
   const [no, yes] = [false, true];
   t.same(gaps("counter", [[5], [6], [8], [9], [9], [3], [4]]), [
@@ -66,9 +66,9 @@ void t.test("each kind of numbering knows what follows", (t) => {
     "no longer exact",
   );
   const watch = watchSequence("counter");
-  watch.isGap(5, NaN);
+  watch.isGap({ last: 5, before: NaN });
   watch.restart();
-  t.notOk(watch.isGap(50, NaN), "another socket");
+  t.notOk(watch.isGap({ last: 50, before: NaN }), "another socket");
   t.end();
 });
 

@@ -152,6 +152,86 @@ void t.test("a wrong CHANNEL_KEY is not shown", (t) => {
   t.end();
 });
 
+void t.test("secrets come from files, and are never shown", (t) => {
+  const key = Buffer.alloc(32, 7);
+  const dir = t.testdir({
+    password: "p@ss/w%rd:1\n",
+    other: "other",
+    key: `${key.toString("base64")}\r\n`,
+    empty: "\n",
+    two: "hunter2\nhunter3\n",
+    long: "hunter2".repeat(1_000),
+  });
+  const urls = {
+    DATABASE_URL: "postgres://me@db:5/venues",
+    DATABASE_READ_URL: "postgres://me@replica/venues?sslmode=require",
+  };
+  const settings = readSettings({
+    ...urls,
+    DATABASE_PASSWORD_FILE: `${dir}/password`,
+    CHANNEL_KEY_FILE: `${dir}/key`,
+  });
+  t.match(settings, {
+    databaseUrl: "postgres://me:p%40ss%2Fw%25rd%3A1@db:5/venues",
+    databaseReadUrl:
+      "postgres://me:p%40ss%2Fw%25rd%3A1@replica/venues?sslmode=require",
+    channelKey: key,
+  });
+  t.match(
+    readSettings({
+      ...urls,
+      DATABASE_READ_URL: "postgres://you:own@replica/venues",
+      DATABASE_PASSWORD_FILE: `${dir}/password`,
+    }),
+    { databaseReadUrl: "postgres://you:own@replica/venues" },
+    "the one that a replica's address has stays",
+  );
+  t.match(
+    readSettings({
+      ...urls,
+      DATABASE_PASSWORD_FILE: `${dir}/password`,
+      DATABASE_READ_PASSWORD_FILE: `${dir}/other`,
+    }),
+    { databaseReadUrl: "postgres://me:other@replica/venues?sslmode=require" },
+  );
+
+  const wrong: [env: Record<string, string>, told: string][] = [
+    [{ DATABASE_PASSWORD_FILE: `${dir}/none` }, "failed (ENOENT), got"],
+    [{ DATABASE_PASSWORD_FILE: dir }, "failed (EISDIR), got"],
+    [{ DATABASE_PASSWORD_FILE: `${dir}/empty` }, "and it is empty, got"],
+    [{ DATABASE_PASSWORD_FILE: `${dir}/two` }, "it has more than that, got"],
+    [{ DATABASE_PASSWORD_FILE: `${dir}/long` }, "it has 7000 bytes, got"],
+    [{ CHANNEL_KEY_FILE: `${dir}/other` }, "32 bytes as base64"],
+    [
+      { CHANNEL_KEY_FILE: `${dir}/key`, CHANNEL_KEY: key.toString("base64") },
+      "unset one of them",
+    ],
+    [
+      {
+        DATABASE_URL: "postgres://me:hunter2@db/venues",
+        DATABASE_PASSWORD_FILE: `${dir}/password`,
+      },
+      "DATABASE_URL has a password itself",
+    ],
+    [
+      {
+        DATABASE_URL: "postgres:///venues?host=/tmp",
+        DATABASE_PASSWORD_FILE: `${dir}/password`,
+      },
+      "DATABASE_URL names no host",
+    ],
+  ];
+  for (const [env, told] of wrong) {
+    const lines = problemsOf(t, { ...urls, ...env });
+    t.equal(lines.length, 1, told);
+    t.match(lines[0], told);
+    t.notMatch(lines[0], /hunter2|p@ss/);
+  }
+  const [alone] = problemsOf(t, { DATABASE_PASSWORD_FILE: `${dir}/password` });
+  t.match(alone, "DATABASE_URL, which is not set; set both or neither");
+  t.end();
+});
+
 void t.test("a prefixed setting is refused, and told its right name", (t) => {
   const [line] = problemsOf(t, { VENUEWATCH_PORT: "80" });
   t.match(line, "VENUEWATCH_PORT: settings have no prefix; set PORT instead");

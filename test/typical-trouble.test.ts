@@ -18,8 +18,14 @@ import { componentsOf, startWay, type Way } from "./way.js";
 
 const region = "us-east";
 
+/** Three in trouble, and enough beside them for most of them to be bad in one region. */
+const venues = [
+  ...["bitget", "gate", "gemini"],
+  ...["binance", "bybit", "coinbase", "kraken", "okx"],
+];
+
 void t.test("typical trouble", async (t) => {
-  const way = await startWay(t, "bitget");
+  const way = await startWay(t, "bitget", venues);
   await soon(async () => allOperational(await readBoard(way.url)));
   // they share the first spell of what flaps, to save time
   way.world.fault({
@@ -117,7 +123,10 @@ async function impairedHasNoVotes(t: Test, way: Way) {
   await engine.ticks(8);
   const [one, ...others] = await impaired();
   t.equal(one!.id, region);
-  t.ok(one!.impaired!.venues.length > 7, "recognised by most venues");
+  t.ok(
+    one!.impaired!.venues.length > venues.length / 2,
+    "recognised by most venues",
+  );
   t.same(others, []);
   t.ok(allOperational(await readBoard(url)), "no venue is to blame");
 

@@ -322,6 +322,33 @@ function shuffled<One>(all: readonly One[], random: () => number): One[] {
     .map(({ one }) => one);
 }
 
+void t.test(
+  "hours and days are compressed when nothing comes for them any more",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    const now = new Date();
+    const old = samplesAround(new Date(+now - 45 * dayMs), 2);
+    const recent = samplesAround(new Date(+now - 1 * dayMs), 2);
+    await insertRaw(pool, [...old, ...recent]);
+    await pool.query(
+      sql`call upkeep.refresh_all(${new Date(+now - 46 * dayMs)}, ${now})`,
+    );
+    const before = await heldBy(pool);
+    const compressed = await hypertablesOf(pool, await compressAll(pool, now));
+    for (const level of ["sample_hour", "latency_day"]) {
+      t.ok(compressed.includes(level), `${level} is compressed`);
+      const [open] = await pool.query<{ compressed: boolean }>(sql`
+      select bool_or(is_compressed) as compressed
+      from timescaledb_information.chunks c
+      join timescaledb_information.continuous_aggregates a on a.materialization_hypertable_name = c.hypertable_name
+      where a.view_name = ${level} and c.range_end > ${now}
+    `);
+      t.notOk(open!.compressed, `${level} of these days is not`);
+    }
+    t.strictSame(await heldBy(pool), before, "and reads as before");
+  },
+);
+
 function samplesAround(at: Date, minutes: number): RawSample[] {
   const random = randomFrom(Math.floor(+at / dayMs));
   const first = Math.floor(+at / minuteMs) * minuteMs;

@@ -34,6 +34,8 @@ import { venueRoute } from "./venue.js";
 export interface AppOptions {
   pool: Pool;
   registry: Registry;
+  /** Whether `pool` is meant to be one of a replica; then `/readyz` says how far it is behind. */
+  ofReplica?: boolean;
   /** Public address of the API, without a slash at the end. */
   baseUrl: string;
   /** Requests a minute per client address; 0: no limit. */
@@ -75,7 +77,7 @@ export function makeApp(options: AppOptions): Express {
     response.json(health);
   });
   app.get("/openapi.json", openapiRoute(options));
-  const ready = singleFlight(() => readiness(pool));
+  const ready = singleFlight(() => readiness(pool, options.ofReplica));
   app.get("/readyz", noStore, async (_request, response) => {
     const state = await readinessOf(ready, log);
     response.status(state.ready ? 200 : 503).json(state);

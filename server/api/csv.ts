@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream/promises";
-import { type Options, stringify } from "csv-stringify/sync";
 import type { Response } from "express";
+import { csvText } from "../csv-text.js";
 import type { Pool } from "../db.js";
 import type { Rows } from "../rows.js";
 import { dataCache } from "./answer.js";
@@ -72,19 +72,3 @@ async function* csvOf(rows: Rows): AsyncGenerator<string> {
   for (let batch = await rows.next(); batch; batch = await rows.next())
     yield csvText(batch);
 }
-
-export function csvText(records: readonly (readonly unknown[])[]): string {
-  return stringify([...records], csv);
-}
-
-/**
- * RFC 4180. A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
- * What is not known is an empty field.
- */
-const csv: Options = {
-  record_delimiter: "\r\n",
-  escape_formulas: true,
-  // it sees CRLF alone by itself, but half of one ends a line to many readers, too
-  quoted_match: /[\r\n]/,
-  cast: { boolean: String },
-};

@@ -40,7 +40,7 @@ export function inTurn<P extends Readers>(
   return {
     ...pool,
     file: (name, values) => wait(name, () => pool.file(name, values)),
-    rows: (name, values, holdMs) =>
-      wait(name, () => pool.rows(name, values, holdMs)),
+    rows: (name, values, reading) =>
+      wait(name, () => pool.rows(name, values, reading)),
   };
 }

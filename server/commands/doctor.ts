@@ -13,11 +13,12 @@ import {
   nodeFound,
   portsFound,
 } from "./doctor/machine.js";
+import { replicaFound } from "./doctor/replica.js";
 import { resolverFound, venuesReached } from "./doctor/venues.js";
 import { print } from "./print.js";
 
 export const help = `Looks at what an operator would: settings and registry, open files, data directory and spool, ports, the database with its
-schema and rights, the probes that report to it and the engine, the resolver, and every venue: each endpoint is measured once, and each
+schema and rights and web's replica, the probes that report to it and the engine, the resolver, and every venue: each endpoint is measured once, and each
 socket opened, by the code of the probe; this machine's clock is compared with the answers' dates. It says what it found
 and what to do, within half a minute, and writes nothing. With the settings of the program that it is asked for, on its
 machine. Ends with 2 when something failed; warnings are none.`;
@@ -47,9 +48,10 @@ async function examine(log: Log): Promise<Finding[]> {
   const settings = valueOrFinding("settings", readSettings);
   if (!("value" in settings)) return [nodeFound(), settings.finding];
   const registry = await loaded(settings.value);
-  const [dataDir, database, venues] = await Promise.all([
+  const [dataDir, database, replica, venues] = await Promise.all([
     dataDirFound(settings.value),
     databaseFound(settings.value, registry.value, log),
+    replicaFound(settings.value, log),
     registry.value && reach(registry.value, settings.value),
   ]);
   // not before: it would be asked for a database while it tries whether the port is free
@@ -62,6 +64,7 @@ async function examine(log: Log): Promise<Finding[]> {
     ...dataDir,
     ports,
     ...database,
+    ...(replica ? [replica] : []),
     ...(venues ?? []),
   ];
 }

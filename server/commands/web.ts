@@ -1,5 +1,7 @@
+import { makeReplicaMetrics } from "../api/replica-metrics.js";
 import { makeWebMetrics } from "../api/web-metrics.js";
 import { startWeb } from "../api/web.js";
+import { askedAtScrape } from "../asked-at-scrape.js";
 import { openPool, warnUnlessReachable } from "../db.js";
 import { startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
@@ -7,9 +9,11 @@ import { makeLog } from "../log.js";
 import { makeOwnMetrics } from "../own-metrics.js";
 import { readiness } from "../readiness.js";
 import { loadRegistry } from "../registry.js";
+import { replicaState } from "../replica.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
-export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads, from DATABASE_READ_URL where that is set.`;
+export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads, from DATABASE_READ_URL where that is set;
+/readyz then says how far that replica is behind, and is not ready beyond half a minute.`;
 
 /** A page that takes longer is given up: its reader has gone long before. */
 const statementTimeoutMs = 10_000;
@@ -19,6 +23,7 @@ export async function run(): Promise<void> {
   const log = makeLog("web", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const registry = await loadRegistry(settings.registry);
+    const ofReplica = settings.databaseReadUrl !== null;
     const url = settings.databaseReadUrl ?? databaseUrlOf(settings);
     const pool = openPool(url, {
       applicationName: "web",
@@ -27,12 +32,23 @@ export async function run(): Promise<void> {
     });
     life.onClose("database connections", pool.close);
     // it starts without a database too, and says so: /healthz must answer, and the database may come later
-    await warnUnlessReachable(pool, url, log);
+    await warnUnlessReachable(
+      pool,
+      url,
+      log,
+      ofReplica ? "DATABASE_READ_URL" : "DATABASE_URL",
+    );
     const metrics = makeOwnMetrics("web");
     const onAnswered = makeWebMetrics(metrics);
+    if (ofReplica)
+      makeReplicaMetrics(
+        metrics,
+        askedAtScrape(async () => [await replicaState(pool)], log),
+      );
     const web = await startWeb({
       ...settings,
       pool,
+      ofReplica,
       registry,
       log,
       onAnswered,
@@ -41,7 +57,7 @@ export async function run(): Promise<void> {
     const health = await startHealth({
       service: "web",
       port: settings.healthPort.web,
-      ready: () => readiness(pool),
+      ready: () => readiness(pool, ofReplica),
       metrics,
       log,
     });

@@ -5,7 +5,7 @@
  */
 import { type Db, type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
-import { schemaState } from "../migrate.js";
+import { schemaState } from "../schema-state.js";
 import { version } from "../package.js";
 import { UserError } from "../user-error.js";
 import {

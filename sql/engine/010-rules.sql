@@ -32,8 +32,9 @@ create type engine.rules as (
 
 -- Keeps by what an instant is decided, where that has changed, so that a decision can be checked by the rules that it was made by.
 create function engine.keep_rules(at timestamptz, version text, r engine.rules) returns void
-language sql
+language plpgsql
 as $$
+begin
   insert into rules_in_force (holds_from, version, rules)
   select at, version, to_jsonb(r)
   where not exists (
@@ -42,7 +43,8 @@ as $$
     where f.version = keep_rules.version and f.rules = to_jsonb(r)
   )
   -- only where a history is made anew
-  on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules
+  on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules;
+end;
 $$;
 
 -- The rules by which an instant was decided.
@@ -89,12 +91,16 @@ return state in ('degraded', 'outage');
 
 -- The longest that any component that is watched is judged over: nothing older matters to a verdict.
 create function engine.longest_span(r engine.rules) returns interval
-language sql stable
+language plpgsql stable
 as $$
-  select coalesce(max(engine.judged_span(c.cadence_ms, r)), engine.ms(r.window_ms))
-  from component c
-  join venue v using (venue_id)
-  where c.published and v.published
+begin
+  return (
+    select coalesce(max(engine.judged_span(c.cadence_ms, r)), engine.ms(r.window_ms))
+    from component c
+    join venue v using (venue_id)
+    where c.published and v.published
+  );
+end;
 $$;
 
 -- Which instants are to be decided, up to a time? All since the last one that was, and nothing beyond what the rules say

@@ -55,8 +55,9 @@ as $$
 $$;
 
 create function engine.keep_component_states(at timestamptz) returns void
-language sql
+language plpgsql
 as $$
+begin
   with votes as materialized (
     select * from engine.component_votes(at)
   ),
@@ -73,7 +74,8 @@ as $$
   insert into component_state (component_id, state, since, reporting, quorum)
   select v.component_id, v.state, at, v.reporting, v.quorum
   from votes v
-  where not exists (select from component_state k where k.component_id = v.component_id)
+  where not exists (select from component_state k where k.component_id = v.component_id);
+end;
 $$;
 
 -- What does each venue's set of components say? Components without evidence are not counted.
@@ -97,11 +99,13 @@ as $$
 $$;
 
 create function engine.keep_venue_states(at timestamptz) returns void
-language sql
+language plpgsql
 as $$
+begin
   insert into venue_state as kept (venue_id, state, since)
   select v.venue_id, v.state, at
   from engine.venue_verdicts() v
   on conflict (venue_id) do update set state = excluded.state, since = excluded.since
-  where kept.state <> excluded.state
+  where kept.state <> excluded.state;
+end;
 $$;

@@ -22,13 +22,15 @@ $$;
 
 -- An operator's word holds until the component is well. Silence ends no trouble, here neither.
 create function engine.end_dismissals(at timestamptz) returns void
-language sql
+language plpgsql
 as $$
+begin
   update incident i
   set dismissed_until = at
   from engine.dismissed() d
   join component_state s using (component_id)
-  where i.incident_id = d.incident_id and s.state = 'operational'
+  where i.incident_id = d.incident_id and s.state = 'operational';
+end;
 $$;
 
 -- Is the opening of each recent incident still backed, by what came late and by what was recognised since?
@@ -380,8 +382,9 @@ create function engine.write_alerts(
   closed text[],
   r engine.rules
 ) returns void
-language sql
+language plpgsql
 as $$
+begin
   insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
   select
     i.incident_id,
@@ -399,5 +402,6 @@ as $$
     select unnest(opened), 'opened', 3
   ) as m (slug, kind, place)
   join incident i using (slug)
-  order by m.place, i.incident_id
+  order by m.place, i.incident_id;
+end;
 $$;

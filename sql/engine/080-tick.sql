@@ -90,8 +90,9 @@ $$;
 
 -- What is no longer published has no state and no vote. Published again, it begins anew.
 create function engine.forget_unwatched() returns void
-language sql
+language plpgsql
 as $$
+begin
   delete from region_state s
   using component c, venue v, region g
   where c.component_id = s.component_id and v.venue_id = c.venue_id and g.region_id = s.region_id
@@ -104,5 +105,6 @@ as $$
 
   delete from venue_state s
   using venue v
-  where v.venue_id = s.venue_id and not v.published
+  where v.venue_id = s.venue_id and not v.published;
+end;
 $$;

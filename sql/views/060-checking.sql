@@ -1,9 +1,12 @@
 -- For analysts who check what the engine decided: CHECKING.md says how.
-
-comment on schema analytics is 'What analysts may rely on. Times are UTC, units stand in names.';
+--
+-- Analysts read the views of this schema alone. What recomputes reads what is below them, by the functions that decide; so it has rights of its
+-- own (`security definer`, as vw_web, see roles.sql), which write nothing. Its search path is fixed: no caller can put
+-- a table or a function of theirs before ours.
 
 create function analytics.evidence(slug text, decision text default 'opening') returns jsonb
-language plpgsql stable
+language plpgsql stable security definer
+set search_path = venuewatch, pg_temp
 as $$
 declare
   at           timestamptz;
@@ -69,7 +72,8 @@ returns table (
   head_before      bigint,
   blocks_backwards bigint
 )
-language sql stable
+language sql stable security definer
+set search_path = venuewatch, pg_temp
 as $$
   select r.ts, g.region, v.venue, c.component, v.chain, r.head, r.head_before, r.head_before - r.head
   from (

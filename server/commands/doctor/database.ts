@@ -2,7 +2,7 @@
 import { databaseFault } from "../../database-fault.js";
 import { type Pool, openPool, sql } from "../../db.js";
 import type { Log } from "../../log.js";
-import { schemaState } from "../../migrate.js";
+import { definitionsFault, schemaState } from "../../schema-state.js";
 import { version } from "../../package.js";
 import type { Registry } from "../../registry.js";
 import { databaseUrlOf, type Settings } from "../../settings.js";
@@ -120,13 +120,13 @@ async function schemaFound(pool: Pool): Promise<Finding> {
       `it has ${unknown.join(", ")}, which this build does not know`,
       "run the newer build that made it",
     );
-  return missing.length > 0
-    ? failure(
-        "schema",
-        `it lacks ${missing.join(", ")}`,
-        "run venuewatch migrate of this build",
-      )
-    : ok("schema", "that of this build");
+  const advice = "run venuewatch migrate of this build";
+  if (missing.length > 0)
+    return failure("schema", `it lacks ${missing.join(", ")}`, advice);
+  const fault = await definitionsFault(pool);
+  return fault === null
+    ? ok("schema", "that of this build")
+    : failure("schema", `it ${fault}`, advice);
 }
 
 /** By what each program cannot do without. What is not there yet, the migration allows. */
@@ -142,7 +142,11 @@ async function rightsFound(
     select
       current_user as user,
       n.program,
-      bool_and(coalesce(has_table_privilege(to_regclass('venuewatch.' || n.relation), n.privilege), true)) as allowed
+      bool_and(
+        -- without usage of the schema, to look a table up in it is refused
+        case when has_schema_privilege(to_regnamespace('venuewatch'), 'usage') is false then false
+        else coalesce(has_table_privilege(to_regclass('venuewatch.' || n.relation), n.privilege), true) end
+      ) as allowed
     from (
       values
         ('probe', 'migration', 'select'),

@@ -29,7 +29,7 @@ export const options = {
 
 export const help = `Reads off the samples how long each stream of the registry is silent when it is well, and proposes from when on silence is
 a stall. It shows how many false stalls the present and the proposed thresholds would have given. Only --write changes
-anything: the thresholds in the file that REGISTRY names. The database is only read; role vw_analyst suffices.`;
+anything: the thresholds in the file that REGISTRY names. The database is only read; the rights of a web login suffice.`;
 
 /** Statements take milliseconds; on a server that vanished without a word, one would wait for a quarter of an hour. */
 const statementTimeoutMs = 60_000;

@@ -1,0 +1,34 @@
+/** How the replica does from which web reads. */
+import { databaseFault } from "../../database-fault.js";
+import { openPool } from "../../db.js";
+import type { Log } from "../../log.js";
+import { replicaCheck, replicaState } from "../../replica.js";
+import type { Settings } from "../../settings.js";
+import { type Finding, failure, ok } from "./finding.js";
+
+/** Null where there is none. */
+export async function replicaFound(
+  { databaseReadUrl: url }: Settings,
+  log: Log,
+): Promise<Finding | null> {
+  if (url === null) return null;
+  const pool = openPool(url, {
+    ...{ applicationName: "doctor", log, max: 1, statementTimeoutMs: 5_000 },
+  });
+  try {
+    const check = replicaCheck(await replicaState(pool));
+    return check.ok
+      ? ok("replica", check.detail)
+      : failure(
+          "replica",
+          check.detail,
+          "see on its machine whether it receives and replays, and what its log says; web is not ready meanwhile",
+        );
+  } catch (error) {
+    const { message } =
+      databaseFault(error, url, "DATABASE_READ_URL") ?? (error as Error);
+    return failure("replica", message, "web answers 503 meanwhile");
+  } finally {
+    await pool.close();
+  }
+}

@@ -1,0 +1,91 @@
+import type { Writable } from "node:stream";
+import { type Db, type Pool, sql } from "../db.js";
+import type { Log } from "../log.js";
+import { UserError } from "../user-error.js";
+import type { Form } from "./form.js";
+import { kinds, type Period, periodKept } from "./kinds.js";
+import {
+  beginning,
+  placeIn,
+  refuseFilled,
+  writeFileFrom,
+  writeTo,
+} from "./output.js";
+import { columnsOf, recordsOf, type Wanted } from "./records.js";
+
+export interface ExportOptions {
+  form: Form;
+  /** A file, or where it is written to otherwise. */
+  output: string | Writable;
+  /** A file that is there is gone on with. */
+  resume: boolean;
+  log: Log;
+  signal: AbortSignal;
+  /** @param share of the period, from 0 to 1 */
+  onProgress?: (share: number) => void;
+}
+
+/**
+ * Writes what is wanted. Whoever reads it slowly holds nobody up, and makes nothing grow.
+ *
+ * @throws UserError where there is no such venue, where nothing of the period can be there, or where the file will not do
+ */
+export async function writeExport(
+  pool: Pool,
+  wanted: Wanted,
+  { form, output, resume, log, signal, onProgress }: ExportOptions,
+): Promise<void> {
+  if (wanted.venue !== null) await refuseUnknownVenue(pool, wanted.venue);
+  const period = await periodThere(pool, wanted, log);
+  const columns = await columnsOf(pool, wanted);
+  const toFile = typeof output === "string";
+  if (toFile && !resume) await refuseFilled(output);
+  const { at, after } =
+    toFile && resume ? await placeIn(output, form, columns, wanted) : beginning;
+
+  async function* text(): AsyncGenerator<string, void, void> {
+    if (at === 0) yield form.head(columns);
+    const there = { ...wanted, period };
+    for await (const rows of recordsOf(pool, there, after, onProgress))
+      yield form.text(columns, rows);
+    onProgress?.(1);
+  }
+  if (toFile) await writeFileFrom(output, at, text(), signal);
+  else await writeTo(output, text(), signal);
+}
+
+async function refuseUnknownVenue(db: Db, venue: string): Promise<void> {
+  const rows = await db.query<{ venue: string }>(
+    sql`select venue from analytics.venues order by venue`,
+  );
+  const ids = rows.map(({ venue }) => venue);
+  if (!ids.includes(venue))
+    throw new UserError(
+      `--venue: there is no ${JSON.stringify(venue)}; there are ${ids.join(", ")}`,
+    );
+}
+
+/** What can be there of a period: beyond it nothing need be looked for. */
+async function periodThere(
+  db: Db,
+  { what, period }: Wanted,
+  log: Log,
+): Promise<Period> {
+  const kept = await periodKept(db, what);
+  const { keptFor } = kinds[what];
+  const since = keptFor === null ? "" : `, which are kept for ${keptFor}`;
+  if (kept === null) {
+    log.warn(`there are no ${what}${since}`);
+    return { from: period.from, to: period.from };
+  }
+  if (period.to <= kept.from || period.from >= kept.to)
+    throw new UserError(
+      `there are no ${what} in this period: the database has them from ${kept.from.toISOString()} to ${kept.to.toISOString()}${since}`,
+    );
+  if (period.from < kept.from && keptFor !== null)
+    log.warn(`there are no ${what} before ${kept.from.toISOString()}${since}`);
+  return {
+    from: new Date(Math.max(+period.from, +kept.from)),
+    to: new Date(Math.min(+period.to, +kept.to)),
+  };
+}

@@ -1,0 +1,112 @@
+import type { Pool } from "../db.js";
+import { type Kind, kinds, type Period, type What } from "./kinds.js";
+
+/** Values of a row's key, as the database gave them or as a file has them. */
+export type Key = readonly unknown[];
+
+export interface Wanted {
+  what: What;
+  period: Period;
+  /** Null: all. */
+  venue: string | null;
+  /** Of incidents: those that were taken back, too. */
+  retracted: boolean;
+}
+
+const shortestWindowMs = 1_000;
+
+export async function columnsOf(pool: Pool, wanted: Wanted): Promise<string[]> {
+  const { from } = wanted.period;
+  const rows = await openWindow(pool, wanted, { from, to: from }, null);
+  rows.close();
+  return [...rows.columns];
+}
+
+/**
+ * The rows of a period by pages, in the order of their key, in memory that does not grow with their number.
+ *
+ * A page is read at once, and its connection given back, before anybody sees it: whoever reads slowly holds nobody up. On the
+ * embedded database an open cursor would keep everybody else waiting.
+ *
+ * @param after only those that come after this key
+ * @param onWindow called before each window, with the share of the period that lies before it
+ */
+export async function* recordsOf(
+  pool: Pool,
+  wanted: Wanted,
+  after: Key | null,
+  onWindow: (share: number) => void = () => {},
+): AsyncGenerator<unknown[][], void, void> {
+  const { pageRows, widestMs, ...kind }: Kind = kinds[wanted.what];
+  const { from, to } = wanted.period;
+  let { windowMs } = kind;
+  let at = after === null ? from : latest(from, timeOf(after));
+  while (at < to) {
+    onWindow((+at - +from) / (+to - +from));
+    const end = new Date(Math.min(+at + windowMs, +to));
+    const page = await readPage(pool, wanted, { from: at, to: end }, after);
+    if (page.rows.length > 0) yield page.rows;
+    after = page.last ?? after;
+    if (page.isAll) {
+      at = end;
+      if (page.rows.length < pageRows / 4)
+        windowMs = Math.min(2 * windowMs, widestMs);
+    } else {
+      at = timeOf(after!);
+      windowMs = Math.max(windowMs / 2, shortestWindowMs);
+    }
+  }
+}
+
+/** The first rows of a window: all of them, or as many as a page has. */
+async function readPage(
+  pool: Pool,
+  wanted: Wanted,
+  window: Period,
+  after: Key | null,
+) {
+  const { key, pageRows } = kinds[wanted.what];
+  const rows = await openWindow(pool, wanted, window, after);
+  const page: unknown[][] = [];
+  let isAll = false;
+  try {
+    while (!isAll && page.length < pageRows) {
+      const batch = await rows.next();
+      if (batch) page.push(...batch);
+      else isAll = true;
+    }
+  } finally {
+    rows.close();
+  }
+  const places = key.map((column) => rows.columns.indexOf(column));
+  const row = page.at(-1);
+  const last: Key | null = row ? places.map((place) => row[place]) : null;
+  return { rows: page, isAll, last };
+}
+
+/** The first value of a key, a day among them. */
+export function timeOf([time]: Key): Date {
+  return new Date(time as Date | string);
+}
+
+function openWindow(
+  pool: Pool,
+  { what, venue, retracted }: Wanted,
+  { from, to }: Period,
+  after: Key | null,
+) {
+  const { file, key } = kinds[what];
+  return pool.rows(
+    file,
+    [
+      ...[from, to, venue],
+      ...(after ?? key.map(() => null)),
+      ...(what === "incidents" ? [retracted] : []),
+    ],
+    { batchRows: 1_000, holdMs: Infinity },
+  );
+}
+
+function latest(a: Date, b: Date): Date {
+  return a > b ? a : b;
+}

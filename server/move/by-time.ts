@@ -1,0 +1,86 @@
+import { type Db, type Pool, sql } from "../db.js";
+import { UserError } from "../user-error.js";
+import { copyRows } from "./copy-rows.js";
+import { type Timed, type Window, windowsOf } from "./part.js";
+
+const dayMs = 86_400_000;
+
+export interface ByTime {
+  source: Pool;
+  target: Pool;
+  /** Since when the source has raw samples. */
+  rawFrom: Date;
+  /** Called before each window, with the share of the windows that are done. @throws where the move is to stop */
+  onWindow: (part: string, share: number) => void;
+}
+
+/**
+ * Copies what is not there yet of the samples or of a roll-up, each window in a transaction that also notes it: whatever kills
+ * this, a window is there whole or not at all. Chunks that nothing more comes to are compressed on the way, so that the target
+ * never holds much more than it will in the end.
+ */
+export async function copyByTime(part: Timed, move: ByTime): Promise<void> {
+  const { source, target, rawFrom, onWindow } = move;
+  let doneTo = await doneUntil(target, part.part);
+  const chunks = part.kind === "samples" ? chunkSetter(rawFrom) : null;
+  const windows = await windowsOf(source, part);
+  for (const [i, window] of windows.entries()) {
+    if (doneTo !== null && window.to <= doneTo) continue;
+    onWindow(part.part, i / windows.length);
+    await target.transaction(async (tx) => {
+      await chunks?.(tx, window);
+      await advance(tx, part.part, doneTo, window.to);
+      await copyRows(source, tx, part, window);
+    });
+    doneTo = window.to;
+    // what is rolled up of raw samples that are kept is refreshed in the end, and compressed then
+    if (+doneTo % dayMs === 0)
+      await compress(
+        target,
+        part.kind === "samples" || doneTo < rawFrom ? doneTo : rawFrom,
+      );
+  }
+  if (part.kind === "samples") await target.file("move_chunks", [false]);
+}
+
+/** @throws UserError where it was not done up to `from`: somebody else is at it */
+export async function advance(
+  tx: Db,
+  part: string,
+  from: Date | null,
+  to: Date,
+): Promise<void> {
+  const noted = await tx.file("move_advance", [part, from, to]);
+  if (noted.length === 0)
+    throw new UserError(
+      "another move into the same database is at work; let it end, or stop it and start this again",
+    );
+}
+
+export async function doneUntil(db: Db, part: string): Promise<Date | null> {
+  const [row] = await db.query<{ until_at: Date }>(
+    sql`select until_at from moving.done where part = ${part}`,
+  );
+  return row?.until_at ?? null;
+}
+
+/** Compresses every chunk that ends by then and is due. */
+export async function compress(target: Db, endsBy: Date): Promise<void> {
+  for (;;) {
+    const [row] = await target.file<{ chunk: string | null }>("move_compress", [
+      endsBy,
+    ]);
+    if (row!.chunk === null) return;
+  }
+}
+
+/** The hours that are left of the first day get chunks of their own: see move_chunks.sql. */
+function chunkSetter(rawFrom: Date) {
+  const firstWholeDay = Math.ceil(+rawFrom / dayMs) * dayMs;
+  let now: boolean | undefined;
+  return async (tx: Db, { from }: Window) => {
+    const byHour = +from < firstWholeDay;
+    if (byHour !== now) await tx.file("move_chunks", [byHour]);
+    now = byHour;
+  };
+}

@@ -1,0 +1,68 @@
+import type { Db } from "../db.js";
+
+/** A table, the samples or a roll-up, as `sql/queries/move_parts.sql` describes it. Names are quoted already. */
+export type Part = Table | Timed;
+
+interface Named {
+  part: string;
+  reads: string;
+  writes: string;
+  columns: string;
+  written: string;
+}
+
+export interface Table extends Named {
+  kind: "table";
+  /** Its column with a sequence, not quoted. */
+  identity: string | null;
+}
+
+/** What is moved a window of time after the other. */
+export interface Timed extends Named {
+  kind: "samples" | "rollup";
+  at: string;
+  windowMs: number;
+}
+
+export interface Window {
+  from: Date;
+  to: Date;
+}
+
+/** @param target the database that is written to: its columns are those of this build */
+export function partsOf(target: Db): Promise<Part[]> {
+  return target.file<Part>("move_parts");
+}
+
+export function isTable(part: Part): part is Table {
+  return part.kind === "table";
+}
+
+export function isTimed(part: Part): part is Timed {
+  return part.kind !== "table";
+}
+
+/** The windows in which it has rows in the source, oldest first. They begin at whole multiples of their length. */
+export async function windowsOf(source: Db, part: Timed): Promise<Window[]> {
+  const [range] = await source.text<{ oldest: Date | null; newest: Date }>(
+    `select min(${part.at}) as oldest, max(${part.at}) as newest from ${part.reads}`,
+    [],
+  );
+  const { oldest, newest } = range!;
+  if (oldest === null) return [];
+  const { windowMs } = part;
+  const windows: Window[] = [];
+  for (let ms = floor(+oldest, windowMs); ms <= +newest; ms += windowMs)
+    windows.push({ from: new Date(ms), to: new Date(ms + windowMs) });
+  return windows;
+}
+
+/** The condition that picks a window's rows, with `$1` and `$2`; of a table all of them. */
+export function within(part: Part, window: Window | null): [string, Date[]] {
+  if (window === null || part.kind === "table") return ["true", []];
+  return [`${part.at} >= $1 and ${part.at} < $2`, [window.from, window.to]];
+}
+
+function floor(ms: number, stepMs: number): number {
+  return Math.floor(ms / stepMs) * stepMs;
+}

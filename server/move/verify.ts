@@ -1,0 +1,112 @@
+import { type Db, sql } from "../db.js";
+import { UserError } from "../user-error.js";
+import { isTimed, type Part, type Window, windowsOf, within } from "./part.js";
+
+/** What both sides have of a part. */
+export interface Verified {
+  part: string;
+  rows: number;
+  /** 64 bits in hexadecimal: the sum of what each row's text hashes to, so that the order of rows does not matter. */
+  checksum: string;
+}
+
+/**
+ * Counts and sums up parts on both sides, each by its own SQL.
+ *
+ * @param onWindow called before each window, as of `copyByTime`
+ * @throws UserError where they do not agree, with the first window of each part in which they differ
+ */
+export async function compare(
+  source: Db,
+  target: Db,
+  parts: Part[],
+  onWindow: (part: string, share: number) => void = () => {},
+): Promise<Verified[]> {
+  const verified: Verified[] = [];
+  const differing: string[] = [];
+  for (const part of parts) {
+    const windows = isTimed(part) ? await windowsOf(source, part) : [null];
+    let [rows, sum] = [0, 0n];
+    let differs = false;
+    for (const [i, window] of windows.entries()) {
+      onWindow(part.part, i / windows.length);
+      const [here, there] = await Promise.all([
+        sumOf(source, part, window),
+        sumOf(target, part, window),
+      ]);
+      if (!differs && (here.rows !== there.rows || here.sum !== there.sum)) {
+        differs = true;
+        differing.push(difference(part, window, here.rows, there.rows));
+      }
+      rows += here.rows;
+      sum += BigInt(here.sum);
+    }
+    if (isTimed(part)) differing.push(...(await beyond(target, part, rows)));
+    verified.push({ part: part.part, rows, checksum: checksumOf(sum) });
+  }
+  if (differing.length > 0)
+    throw new UserError(
+      `what was moved is not what is there:\n  ${differing.join("\n  ")}\n` +
+        "Either something has written to one of the two databases, or this is a bug of ours. Nothing of the database that was read from is lost: " +
+        "make the target anew (drop and create its database), and start again while nothing else uses it",
+    );
+  return verified;
+}
+
+export async function noteVerified(
+  tx: Db,
+  verified: Verified[],
+): Promise<void> {
+  const placed = verified.map((part, place) => ({ ...part, place }));
+  await tx.query(sql`
+    with verified as (
+      insert into moving.verified
+      select * from jsonb_populate_recordset(null::moving.verified, ${JSON.stringify(placed)}::jsonb)
+    )
+    update moving.state set verified_at = now()
+  `);
+}
+
+/** What both sides had when they were compared. */
+export function verifiedParts(target: Db): Promise<Verified[]> {
+  return target.query<Verified>(
+    sql`select part, rows, checksum from moving.verified order by place`,
+  );
+}
+
+async function sumOf(db: Db, part: Part, window: Window | null) {
+  const [condition, values] = within(part, window);
+  const [row] = await db.text<{ rows: number; sum: string }>(
+    `select count(*) as rows, coalesce(sum(hashtextextended(row(${part.columns})::text, 0)), 0)::text as sum
+     from ${part.reads} where ${condition}`,
+    values,
+  );
+  return row!;
+}
+
+/** Rows of the target at times at which the source has none. */
+async function beyond(target: Db, part: Part, expected: number) {
+  const [row] = await target.text<{ rows: number }>(
+    `select count(*) as rows from ${part.reads}`,
+    [],
+  );
+  return row!.rows > expected
+    ? [`${part.part}: ${row!.rows} rows instead of ${expected}`]
+    : [];
+}
+
+function difference(
+  { part }: Part,
+  window: Window | null,
+  here: number,
+  there: number,
+): string {
+  const when = window ? ` from ${window.from.toISOString()}` : "";
+  return here === there
+    ? `${part}${when}: ${here} rows on both sides, but not the same`
+    : `${part}${when}: ${here} rows, of which ${there} were written`;
+}
+
+function checksumOf(sum: bigint): string {
+  return BigInt.asUintN(64, sum).toString(16).padStart(16, "0");
+}

@@ -1,0 +1,144 @@
+-- Logins: what one of each role must have. From its role a login inherits the rights, but no settings, so it gets these itself.
+--
+-- They are the last barrier, for what a program forgets or a person tries: our programs set shorter times for themselves.
+-- A user may set its own times anew, but neither its connections nor temp_file_limit. The connections of all roles together
+-- fit into the hundred that a server has by default: fifteen probes, three cores, six web processes.
+
+create function logins.role_of(kind text) returns name
+language sql immutable
+return case when kind in ('probe', 'core', 'web', 'analyst') then 'vw_' || kind end;
+
+create function logins.connections_of(kind text) returns integer
+language sql immutable
+return case kind when 'probe' then 30 when 'core' then 30 when 'web' then 24 when 'analyst' then 5 when 'replica' then 5 end;
+
+-- One row for each kind of login and setting.
+create view logins.setting as
+select kind, setting, value
+from (
+  values
+    ('probe', 'statement_timeout', '1min'),
+    ('probe', 'idle_in_transaction_session_timeout', '1min'),
+    ('probe', 'temp_file_limit', '100MB'),
+    -- its longest statement is the compression of a day
+    ('core', 'statement_timeout', '10min'),
+    ('core', 'idle_in_transaction_session_timeout', '1min'),
+    ('core', 'temp_file_limit', '10GB'),
+    -- of each refresh of a roll-up TimescaleDB writes several lines into the server's log; what fails, core logs itself
+    ('core', 'log_min_messages', 'fatal'),
+    ('web', 'statement_timeout', '20s'),
+    ('web', 'idle_in_transaction_session_timeout', '20s'),
+    ('web', 'temp_file_limit', '1GB'),
+    ('web', 'default_transaction_read_only', 'on'),
+    ('analyst', 'statement_timeout', '5min'),
+    ('analyst', 'idle_in_transaction_session_timeout', '10min'),
+    ('analyst', 'temp_file_limit', '4GB'),
+    ('analyst', 'default_transaction_read_only', 'on')
+) s (kind, setting, value);
+
+-- Makes a login, or changes one: afterwards it is a member of the role of its kind and of no other of ours, and has the
+-- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing else.
+--
+-- Needs a superuser, or who may create roles and is admin of ours. Returns the settings that only a superuser could have set.
+create function logins.keep(login name, kind text, verifier text, connections integer) returns text[]
+language plpgsql as $$
+declare
+  powers text;
+  other name;
+  wanted record;
+  refused text[] := '{}';
+begin
+  if login like 'vw\_%' or login like 'pg\_%' or login = current_user then
+    raise exception 'the name % is taken', login using errcode = 'reserved_name';
+  end if;
+  -- of two who change one login at once, the second waits
+  perform pg_advisory_xact_lock(hashtextextended('venuewatch.login', 0));
+  if to_regrole(quote_ident(login)) is null then
+    execute format('create role %I', login);
+  end if;
+
+  -- what somebody gave it on purpose is not taken from it in passing
+  select concat_ws(', ',
+    case when rolsuper then 'superuser' end,
+    case when rolcreaterole then 'createrole' end,
+    case when rolcreatedb then 'createdb' end,
+    case when rolbypassrls then 'bypassrls' end,
+    case when rolreplication and kind <> 'replica' then 'replication' end)
+  into powers
+  from pg_roles
+  where rolname = login;
+  if powers <> '' then
+    raise exception '% is %', login, powers using errcode = 'reserved_name';
+  end if;
+
+  if kind = 'replica' then
+    execute format('alter role %I replication', login);
+  end if;
+  execute format('alter role %I login inherit connection limit %s password %L',
+    login, coalesce(connections, logins.connections_of(kind)), verifier);
+  for other in
+    select r.rolname
+    from pg_auth_members m
+    join pg_roles r on r.oid = m.roleid
+    where m.member = to_regrole(quote_ident(login))
+      and r.rolname in ('vw_probe', 'vw_core', 'vw_web', 'vw_analyst')
+      and r.rolname is distinct from logins.role_of(kind)
+  loop
+    execute format('revoke %I from %I', other, login);
+  end loop;
+  if logins.role_of(kind) is not null then
+    execute format('grant %I to %I', logins.role_of(kind), login);
+  end if;
+
+  for wanted in
+    select s.setting
+    from logins.setting s
+    group by s.setting
+  loop
+    begin
+      execute format('alter role %I reset %I', login, wanted.setting);
+    exception
+      -- without the right it cannot have been set either, but by a superuser, who would have to reset it, too
+      when insufficient_privilege then null;
+    end;
+  end loop;
+  for wanted in
+    select s.setting, s.value
+    from logins.setting s
+    where s.kind = keep.kind
+    order by s.setting
+  loop
+    begin
+      execute format('alter role %I set %I = %L', login, wanted.setting, wanted.value);
+    exception
+      when insufficient_privilege then refused := refused || wanted.setting;
+    end;
+  end loop;
+  return refused;
+end;
+$$;
+
+revoke execute on all routines in schema logins from public;
+
+-- Whoever lets people log in as vw_analyst itself: the same for it. In this database alone, since what holds for the whole server would be
+-- written by all that migrate on it at once.
+do $$
+declare
+  wanted record;
+begin
+  for wanted in
+    select s.setting, s.value
+    from logins.setting s
+    where s.kind = 'analyst'
+    order by s.setting
+  loop
+    begin
+      execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
+    exception
+      when insufficient_privilege then
+        raise notice '% of vw_analyst was not set, for % may not; let a superuser run: alter role vw_analyst in database % set % = %',
+          wanted.setting, current_user, quote_ident(current_database()), wanted.setting, quote_literal(wanted.value);
+    end;
+  end loop;
+end;
+$$;

@@ -1,0 +1,65 @@
+-- What `move` carries, in the order in which it does: tables, those that others point to first; then samples; then every roll-up.
+-- Read off the catalogue, so that a table that is added is not forgotten. Two tables are no data: `migration` says what this
+-- database was made by, and `leader` who leads here.
+--
+-- {part, kind, reads, writes, columns, written, identity, at, windowMs}: what is read from and written to (a roll-up is written
+-- where its rows are kept), as names that are quoted already; all columns, and those that are not generated; the column with a
+-- sequence; the column of the time, and how much time is moved at once. What the last two say is null of a table.
+with recursive hyper as (
+  select
+    coalesce(a.view_name, d.hypertable_name) as part,
+    a.view_name is not null as is_rollup,
+    format('%I.%I', d.hypertable_schema, d.hypertable_name)::regclass as kept_in,
+    d.column_name as at,
+    case when a.view_name is null then interval '1 hour' else least(d.time_interval, interval '30 days') end as at_once
+  from timescaledb_information.dimensions d
+  left join timescaledb_information.continuous_aggregates a
+    on a.materialization_hypertable_schema = d.hypertable_schema and a.materialization_hypertable_name = d.hypertable_name
+  where 'venuewatch' in (d.hypertable_schema, a.view_schema)
+),
+plain as (
+  select c.oid::regclass as kept_in, c.relname as part
+  from pg_class c
+  where c.relnamespace = 'venuewatch'::regnamespace
+    and c.relkind = 'r'
+    and c.relname not in ('migration', 'definition', 'leader')
+    and c.oid not in (select kept_in from hyper)
+),
+pointing (kept_in, depth) as (
+  select kept_in, 0 from plain
+  union
+  select f.conrelid::regclass, p.depth + 1
+  from pointing p
+  join pg_constraint f on f.confrelid = p.kept_in and f.contype = 'f' and f.conrelid <> f.confrelid
+),
+parts as (
+  select
+    h.part, case when h.is_rollup then 'rollup' else 'samples' end as kind, h.kept_in, h.at, h.at_once,
+    -- roll-ups in the order in which they were made: they stand on each other
+    array[1, h.is_rollup::int, h.kept_in::oid::bigint] as place
+  from hyper h
+  union all
+  select p.part, 'table', p.kept_in, null, null, array[0, (select max(depth) from pointing g where g.kept_in = p.kept_in), p.kept_in::oid::bigint]
+  from plain p
+)
+select
+  p.part,
+  p.kind,
+  format('venuewatch.%I', p.part) as reads,
+  -- spelled out: what stands in the search path would be named without its schema
+  (select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = p.kept_in) as writes,
+  a.columns,
+  a.written,
+  a.identity,
+  quote_ident(p.at) as at,
+  (extract(epoch from p.at_once) * 1000)::bigint as "windowMs"
+from parts p
+cross join lateral (
+  select
+    string_agg(quote_ident(attname), ', ' order by attnum) as columns,
+    string_agg(quote_ident(attname), ', ' order by attnum) filter (where attgenerated = '') as written,
+    min(attname) filter (where attidentity <> '') as identity
+  from pg_attribute
+  where attrelid = p.kept_in and attnum > 0 and not attisdropped
+) a
+order by p.place

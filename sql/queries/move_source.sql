@@ -1,0 +1,31 @@
+-- What `move` asks of the database that it reads from, before it reads and after. {state, busy, rawFrom}
+--
+-- state     changes with whatever a service that runs would write
+-- busy      who is still at work, in words
+-- rawFrom   since when raw samples are kept, null where there are none: what is rolled up of before stands by itself
+select
+  md5(
+    row(
+      (select c.ticked_at from engine_clock c),
+      (select max(l.fence) from leader l),
+      (select max(s.ts) from sample s),
+      (select max(p.seen_at) from probe p),
+      (select max(i.incident_id) from incident i),
+      (select max(e.event_id) from alert_event e),
+      (select max(a.attempt_id) from delivery_attempt a),
+      (select max(c.channel_id) from channel c),
+      (select max(r.until_at) from official_reading r)
+    )::text
+  ) as state,
+  array(
+    select format('a core leads (%s)', l.holder) from leader l where l.expires_at > now()
+    union all
+    select format('a probe of %s measures', g.region) from probe p join region g using (region_id) where p.alive_until > now()
+    union all
+    select distinct format('%s is connected', a.application_name)
+    from pg_stat_activity a
+    where a.datname = current_database()
+      and a.pid <> pg_backend_pid()
+      and a.application_name ~ '^venuewatch (core|probe)'
+  ) as busy,
+  upkeep.oldest_source_at('sample_minute') as "rawFrom"

@@ -1,0 +1,45 @@
+/** compose.yaml, as compose reads it where nothing is set. */
+import { readFileSync } from "node:fs";
+import { parseYaml } from "@redocly/openapi-core";
+import { packagedFile } from "../server/package.js";
+
+export interface ComposeService {
+  image: string;
+  build?: string;
+  command?: string[];
+  entrypoint?: string[];
+  environment?: Record<string, string>;
+  secrets?: string[];
+  volumes?: string[];
+  ports?: string[];
+  networks: string[];
+  profiles?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  restart: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  privileged?: boolean;
+  security_opt?: string[];
+  init?: boolean;
+  user?: string;
+  cpus?: number | string;
+  mem_limit?: string;
+  pids_limit?: number;
+  stop_grace_period?: string;
+  logging?: { options: Record<string, string> };
+}
+
+export interface Compose {
+  services: Record<string, ComposeService>;
+  networks: Record<string, { internal?: boolean }>;
+  secrets: Record<string, { file: string }>;
+  volumes: Record<string, object>;
+}
+
+export const composeText = readFileSync(packagedFile("compose.yaml"), "utf8");
+
+export const compose = parseYaml(
+  composeText.replace(/\$\{\w+:-([^}]*)\}/g, "$1"),
+) as Compose;

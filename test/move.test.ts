@@ -1,0 +1,270 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { accepted, tick } from "../server/engine/tick.js";
+import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
+import { move } from "../server/move/move.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
+import { cliWith } from "./cli-input.js";
+import { emptyDatabase, migratedDirectory } from "./database.js";
+import { hostEmbedded } from "./database-host.js";
+import { everythingDecided } from "./decisions.js";
+import { ago, measured } from "./fleet.js";
+import { member } from "./member.js";
+import { everythingIn, historyOf, makePast } from "./moving.js";
+import { randomFrom } from "./random-samples.js";
+
+const log = makeLog("test", "warn");
+const kills = Number(process.env.MOVE_KILLS ?? 2);
+
+void t.test("a move, killed again and again", async (t) => {
+  const directory = await migratedDirectory(t);
+  const host = await hostEmbedded(directory);
+  const source = poolOf(t, host.url);
+  await makePast(source);
+  const before = await everythingIn(source);
+  const [rawFrom] = await source.query<{ from: Date }>(
+    sql`select upkeep.oldest_source_at('sample_minute') as from`,
+  );
+  const begun = new Date();
+  const url = await emptyDatabase(t);
+  const env = { DATABASE_URL: host.url, LOG_LEVEL: "error" };
+
+  const random = randomFrom(3);
+  let killed = 0;
+  for (let left = kills; left > 0; left--) {
+    const ended = await cliWith(t, ["move", "--to", url], env, "", (child) => {
+      void sleep(400 + random() * 1_600).then(() => child.kill("SIGKILL"));
+    });
+    if (ended.code === null) killed++;
+    else if (ended.code !== 0) throw new Error(ended.err);
+  }
+  t.ok(killed > 0, `${killed} of ${kills} were killed before their end`);
+  const target = poolOf(t, url);
+
+  await t.test("is finished by the next", async (t) => {
+    // the old service is stopped, and so is its database: this hosts it
+    await source.close();
+    await host.stop();
+    const { code, out, err } = await cliWith(
+      t,
+      ["move", "--to", "-"],
+      {
+        ...{ DATA_DIR: directory, LOG_LEVEL: "error" },
+      },
+      `${url}\n`,
+    );
+    t.equal(code, 0, err);
+    const sums = [...out.matchAll(/^(\w+) +(\d+) +[0-9a-f]{16}$/gm)];
+    t.strictSame(
+      Object.fromEntries(sums.map(([, part, rows]) => [part, Number(rows)])),
+      Object.fromEntries(
+        Object.entries(before).map(([part, rows]) => [part, rows.length]),
+      ),
+    );
+    t.match(out, /both sides agree/);
+  });
+
+  await t.test("and everything is there, once, as it was", async (t) => {
+    t.strictSame(await everythingIn(target), before);
+    t.ok(before["alert_event"]!.length > 0);
+    const [held] = await target.query<{ from: Date; due: string | null }>(
+      sql`select upkeep.oldest_source_at('sample_minute') as from, upkeep.compress_next(${begun}) as due`,
+    );
+    t.strictSame(
+      held,
+      { from: rawFrom!.from, due: null },
+      "no chunk reaches back before what is backed, and what is due is compressed",
+    );
+    t.ok(before["sample_minute"]!.length > before["venue_day"]!.length);
+  });
+
+  const again = poolOf(t, await hostOf(t, directory));
+  await t.test("a second move finds all there", async (t) => {
+    const registry = await loadRegistry(packagedFile("registry.json"));
+    const moved = await move({
+      ...{ source: again, sourceIsOurs: false, target, registry, log },
+    });
+    t.ok(moved!.finishedBefore! > begun);
+    t.strictSame(await everythingIn(target), before);
+  });
+
+  await t.test("no refresh takes history for unbacked", (t) =>
+    historyStays(t, target),
+  );
+  await t.test("ids go on where they were", async (t) => {
+    const [row] = await target.query<{ next: number; newest: number }>(sql`
+      select nextval(pg_get_serial_sequence('incident', 'incident_id')) as next, max(incident_id) as newest from incident
+    `);
+    t.ok(row!.next > row!.newest, `${row!.next} after ${row!.newest}`);
+  });
+  await t.test("the engine goes on as it would have", async (t) => {
+    await goesOn(t, again, target);
+  });
+});
+
+void t.test("what cannot be moved, or not there", async (t) => {
+  const { source, url: sourceUrl } = await smallSource(t);
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const url = await emptyDatabase(t);
+  const target = poolOf(t, url);
+  /** @param until it is stopped before this step */
+  const moveTo = (until?: string, to = target) => {
+    const stopping = new AbortController();
+    return move({
+      ...{ source, sourceIsOurs: false, target: to, registry, log },
+      signal: stopping.signal,
+      onProgress: (step) => {
+        if (until && step.startsWith(until)) stopping.abort();
+      },
+    });
+  };
+
+  await t.test("a service that runs", async (t) => {
+    const probe = member(source);
+    await probe.renew();
+    await source.file("lead", ["engine", "core 1", 60_000, null]);
+    await t.rejects(moveTo(), {
+      name: "UserError",
+      message:
+        /a core leads \(core 1\); a probe of us-east measures.* Stop core and the probes/,
+    });
+    await probe.leave();
+    await source.query(sql`update leader set expires_at = now()`);
+  });
+
+  await t.test("the same database", (t) =>
+    t.rejects(moveTo(undefined, source), {
+      message: /this is the database that would be moved/,
+    }),
+  );
+
+  await t.test("a target with a history of its own", async (t) => {
+    await migrate(target, registry, log);
+    await target.query(
+      sql`insert into rules_in_force (holds_from, version, rules) values (now(), '1.2.3', '{}')`,
+    );
+    await t.rejects(moveTo(), {
+      message: /has a history of its own \(rules_in_force has rows\)/,
+    });
+    await target.script(`delete from rules_in_force`);
+  });
+
+  await t.test("rows that differ are found", async (t) => {
+    // what a migration left there is no history
+    t.equal(await moveTo("comparing"), null, "the move was told to stop");
+    const [lead] = await target.file<{ fence: number | null }>("lead", [
+      ...["engine", "core 2", 60_000, null],
+    ]);
+    t.equal(lead!.fence, null, "nobody leads where it goes on");
+    const [there] = await target.query<{ regions: number }>(
+      sql`select count(*) as regions from region`,
+    );
+    t.equal(there!.regions, 0, "and nobody delivers");
+    await target.script(
+      `update sample set latency_us = latency_us + 1
+       where ctid = (select ctid from sample where latency_us is not null limit 1)`,
+    );
+    await t.rejects(moveTo(), {
+      name: "UserError",
+      message: /sample from 20.*: (\d+) rows on both sides, but not the same/,
+    });
+    await target.script(`delete from sample where latency_us is null`);
+    await t.rejects(moveTo(), {
+      message: /sample from 20.*: \d+ rows, of which \d+ were written/,
+    });
+  });
+
+  await t.test("a source that is written to in between", async (t) => {
+    await measured(source, { venue: "okx", from: ago(15), to: ago(0) });
+    await t.rejects(moveTo(), {
+      message: /has changed since the move began/,
+    });
+  });
+
+  await t.test("an address that is none", async (t) => {
+    const none = await cliWith(t, ["move", "--to", "http://x"], {});
+    t.match(none, { code: 2, err: /move --to: expected postgres:/ });
+    const nobody = await cliWith(
+      t,
+      ["move", "--to", "postgres://u:secret@127.0.0.1:1/x"],
+      { DATABASE_URL: sourceUrl },
+    );
+    t.match(nobody, {
+      code: 2,
+      err: /nothing listens there; start it, or correct --to/,
+    });
+    t.notMatch(nobody.err, "secret");
+  });
+});
+
+/** Neither of routine nor of the widest windows, nor when somebody calls TimescaleDB's own procedure without our care. */
+async function historyStays(t: Test, target: Pool): Promise<void> {
+  const before = await historyOf(target);
+  const now = new Date();
+  await target.query(sql`call upkeep.refresh_late(${now})`);
+  await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
+  t.strictSame(await historyOf(target), before);
+  for (const level of ["sample_minute", "sample_hour"])
+    await target.query(
+      sql`call refresh_continuous_aggregate(${level}::regclass, null, null)`,
+    );
+  t.strictSame(await historyOf(target), before, "by TimescaleDB's own");
+  await target.query(sql`select upkeep.retain(${now})`);
+  await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
+  t.strictSame(
+    await historyOf(target),
+    before,
+    "after what is old was dropped",
+  );
+}
+
+/** New samples, late ones among them, give both the same states and the same roll-ups. */
+async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
+  const [late, from, at] = [ago(2 * 86_400), ago(19), ago(0)];
+  for (const db of [source, target]) {
+    const good = { from, to: at };
+    await measured(db, good);
+    await measured(db, {
+      ...good,
+      venue: "okx",
+      component: "rest:ticker",
+      fault: "http",
+    });
+    await measured(db, {
+      from: new Date(+late - 60_000),
+      to: late,
+      venue: "okx",
+    });
+    await db.query(sql`call upkeep.refresh_all(${late}, ${at})`);
+    accepted(await tick(db, at));
+  }
+  t.strictSame(
+    await everythingDecided(target),
+    await everythingDecided(source),
+  );
+  t.strictSame(await historyOf(target), await historyOf(source));
+}
+
+async function smallSource(t: Test) {
+  const url = await hostOf(t, await migratedDirectory(t));
+  const source = poolOf(t, url);
+  await measured(source, { venue: "okx", from: ago(60), to: ago(20) });
+  return { source, url };
+}
+
+async function hostOf(t: Test, directory: string): Promise<string> {
+  const { url, stop } = await hostEmbedded(directory);
+  t.teardown(stop);
+  return url;
+}
+
+function poolOf(t: Test, url: string): Pool {
+  const pool = openPool(url, { applicationName: "test", log });
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= pool.close());
+  t.teardown(close);
+  return { ...pool, close };
+}

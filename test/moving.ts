@@ -1,0 +1,116 @@
+/** A database with a past, and what two databases have to agree on, for tests that carry one to another. */
+import { randomBytes } from "node:crypto";
+import { addChannel } from "../server/alerts/add-channel.js";
+import { makeSealing } from "../server/alerts/sealing.js";
+import { type Db, type Pool, sql } from "../server/db.js";
+import { ago, decide, measured, pastIncident } from "./fleet.js";
+import { member } from "./member.js";
+import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
+import { notice, said, whole } from "./said.js";
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/**
+ * Roll-ups of two months, of which raw samples are kept from the middle of a day on; an incident that is open, with an alert
+ * that waits; past ones, one of them retracted; notices, a probe that has gone, a channel.
+ */
+export async function makePast(pool: Pool): Promise<void> {
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  const lastDay = midnight - 8 * dayMs;
+  const long = [60, 33, 20].map((days) => midnight - days * dayMs);
+  const dropped = [...long, lastDay + hourMs, lastDay + 5 * hourMs];
+  const kept = [lastDay + 7 * hourMs, lastDay + 9 * hourMs];
+  const recent = [3, 1].map((days) => midnight - days * dayMs + hourMs);
+  const random = randomFrom(5);
+  for (const ms of [...dropped, ...kept, ...recent])
+    await insertRaw(
+      pool,
+      samplesWithin(random, new Date(ms), 6, [1, 2, 3, 4, 9], [1, 2, 3]),
+    );
+  for (const ms of [...dropped, ...kept, ...recent])
+    await pool.query(
+      sql`call upkeep.refresh_all(${new Date(ms)}, ${new Date(ms + hourMs)})`,
+    );
+  await pool.query(
+    sql`select upkeep.retain(${new Date(lastDay + 8 * dayMs + 6 * hourMs)})`,
+  );
+  await compressAll(pool, new Date(midnight - 2 * dayMs));
+
+  const gone = member(pool, { unmeasured: { late: 3 } });
+  await gone.renew();
+  await gone.leave();
+  await addChannel(pool, makeSealing(randomBytes(32)), {
+    ...{ format: "native", serviceRegion: null, description: "über 'alles'" },
+    credential: {
+      text: "https://hooks.example.com/1",
+      shownAs: "hooks.example.com",
+    },
+    ...{ floor: "degraded", venues: ["okx", "kraken"], categories: null },
+    open: false,
+  });
+  for (const [days, retracted] of [
+    [50, false],
+    [40, true],
+  ] as const)
+    await pastIncident(pool, {
+      ...{ venue: "okx", component: "rest:ticker", minutes: 7, retracted },
+      startedAt: new Date(midnight - days * dayMs),
+    });
+  await said(pool, "kraken", ago(200), [
+    whole(
+      notice("a", ago(9_000), { title: 'Late "deposits", {and} \\ so\non' }),
+      notice(null, ago(200_000)),
+    ),
+  ]);
+  await measured(pool, { from: ago(100), to: ago(0) });
+  await measured(pool, {
+    ...{ venue: "kraken", component: "rest:ticker", fault: "timeout" },
+    ...{ from: ago(100), to: ago(0) },
+  });
+  await decide(pool, ago(60));
+  await decide(pool, ago(20));
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+}
+
+export async function compressAll(db: Db, at: Date): Promise<void> {
+  for (let chunk: string | null = ""; chunk !== null;) {
+    const [row] = await db.query<{ chunk: string | null }>(
+      sql`select upkeep.compress_next(${at}) as chunk`,
+    );
+    chunk = row!.chunk;
+  }
+}
+
+const rollups = [
+  ...["sample_minute", "sample_hour", "component_minute", "venue_minute"],
+  ...["venue_day", "latency_day", "venue_latency_day", "usual_hour"],
+];
+
+/** Every row of the roll-ups, as text. */
+export function historyOf(db: Db): Promise<Record<string, string[]>> {
+  return rowsOf(db, rollups);
+}
+
+/** Every row of everything that is data, as text. */
+export async function everythingIn(db: Db): Promise<Record<string, string[]>> {
+  const tables = await db.query<{ name: string }>(sql`
+    select relname as name from pg_class
+    where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader')
+    order by 1
+  `);
+  return rowsOf(db, [...tables.map(({ name }) => name), ...rollups]);
+}
+
+async function rowsOf(db: Db, names: string[]) {
+  const all: Record<string, string[]> = {};
+  for (const name of names) {
+    // not the row itself: a table of the target has no memory of columns that were dropped
+    const rows = await db.text<{ row: string }>(
+      `select to_jsonb(r)::text as row from venuewatch.${name} r order by 1`,
+      [],
+    );
+    all[name] = rows.map(({ row }) => row);
+  }
+  return all;
+}
