@@ -8,6 +8,7 @@ import { benchBoard } from "./board.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
+import { benchGrowth } from "./growth.js";
 import { benchHistory } from "./history.js";
 import { benchIngest } from "./ingest.js";
 import { benchNotices } from "./notices.js";
@@ -25,6 +26,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   sustained: benchSustained,
   tick: benchTick,
   history: benchHistory,
+  growth: benchGrowth,
   detection: benchDetection,
   takeover: benchTakeover,
   board: benchBoard,

@@ -86,6 +86,10 @@ export const commands: Record<string, Entry> = {
     summary: "look at everything that an operator would",
     load: () => import("./commands/doctor.js"),
   },
+  reconcile: {
+    summary: "compare all roll-ups with their samples, and mend them",
+    load: () => import("./commands/reconcile.js"),
+  },
   incident: {
     summary: "retract an incident that was none",
     load: () => import("./commands/incident.js"),

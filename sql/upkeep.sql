@@ -16,38 +16,88 @@ create function upkeep.minutes_kept() returns interval language sql immutable re
 create function upkeep.probes_kept() returns interval language sql immutable return interval '1 day';
 create function upkeep.alerts_kept() returns interval language sql immutable return interval '90 days';
 
+-- No refresh takes longer than this. One that looks as far back as its source may be dropped within that time says so in the table
+-- `leader`, and nothing is dropped meanwhile; where it broke off, this is how long its word holds.
+create function upkeep.longest_refresh() returns interval language sql immutable return interval '1 hour';
+-- Held for the moment of saying so, and while something is dropped: whichever comes second sees the first.
+create function upkeep.retention_lock() returns bigint language sql immutable return 7338142;
+
 -- Chunks are compressed when all but the latest of late samples have come: a late insert into a compressed chunk works,
 -- at ten times the cost. On a server a chunk is a day, and compressing it blocks late inserts into it for two seconds.
 create function upkeep.compressed_after() returns interval language sql immutable return interval '2 hours';
 
--- The start of the oldest chunk that a roll-up is made from; null where there is none.
-create function upkeep.oldest_source_at(rollup name) returns timestamptz
-language sql stable
-begin atomic
-  select min(ch.range_start)
+-- The times whose source is there, within a window: nothing else may be refreshed. Where a chunk was dropped, at the beginning of the
+-- history or in the midst of it, a refresh would find nothing and erase the roll-up.
+--
+-- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it anew after it was
+-- dropped. Where it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by as much is not mended then.)
+create function upkeep.backed(rollup name, from_at timestamptz, to_at timestamptz) returns tstzmultirange
+language plpgsql stable
+as $$
+declare
+  chunks tstzmultirange;
+  anew   tstzrange[];
+  suspect tstzrange;
+begin
+  select
+    range_agg(tstzrange(ch.range_start, ch.range_end)),
+    array_agg(tstzrange(ch.range_start, ch.range_end))
+      filter (where ch.hypertable_name = 'sample' and ch.chunk_creation_time > ch.range_end)
+  into chunks, anew
   from timescaledb_information.continuous_aggregates ca
   join timescaledb_information.chunks ch
     on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
-  where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
+  where ca.view_schema = 'venuewatch' and ca.view_name = rollup
+    and ch.range_end > from_at and ch.range_start < to_at;
+
+  foreach suspect in array coalesce(anew, '{}') loop
+    if 2 * (select count(*) from sample where ts >= lower(suspect) and ts < upper(suspect))
+      < (select sum(samples) from sample_hour where hour >= lower(suspect) and hour < upper(suspect))
+    then
+      chunks := chunks - tstzmultirange(suspect);
+    end if;
+  end loop;
+  return coalesce(chunks, '{}') * tstzmultirange(tstzrange(from_at, to_at));
 end;
+$$;
 
 -- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
 -- `from_at` null: from the beginning, where nothing drops the source.
-create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz)
+-- `force`: also where nothing is known to have changed; it writes the window's rows anew.
+--
+-- A window that reaches to what may be dropped meanwhile holds the dropping off: what was seen to be there must be there to the end.
+create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz, force boolean default false)
 language plpgsql
 as $$
+declare
+  source_kept interval := case
+    when rollup in ('sample_minute', 'sample_hour') then upkeep.raw_kept() else upkeep.minutes_kept()
+  end;
+  holds  boolean := from_at < clock_timestamp() - source_kept + upkeep.longest_refresh();
+  fence_here bigint;
+  span   tstzrange;
 begin
-  -- asked only where it can matter: the catalogue is slow with hundreds of chunks
-  if from_at < now() - upkeep.refused_after() then
-    -- infinity where there is no source at all: nothing may be refreshed then
-    from_at := greatest(from_at, coalesce(upkeep.oldest_source_at(rollup), 'infinity'));
+  if holds then
+    perform pg_advisory_xact_lock(upkeep.retention_lock());
+    insert into leader as l (office, holder, fence, expires_at)
+    values ('refresh of ' || rollup, 'upkeep', 1, clock_timestamp() + upkeep.longest_refresh())
+    on conflict (office) do update set fence = l.fence + 1, expires_at = excluded.expires_at
+    returning fence into fence_here;
+    commit;
   end if;
-  if from_at is null or from_at < to_at then
+  foreach span in array
+    case when from_at is null then array[tstzrange(null, to_at)]
+    else array(select unnest(upkeep.backed(rollup, from_at, to_at))) end
+  loop
     -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
     call refresh_continuous_aggregate(
-      format('venuewatch.%I', rollup)::regclass, from_at, to_at, options => '{"buckets_per_batch": 0}'
+      format('venuewatch.%I', rollup)::regclass, lower(span), upper(span), force => force, options => '{"buckets_per_batch": 0}'
     );
     -- what changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh
+    commit;
+  end loop;
+  if holds then
+    update leader set expires_at = '-infinity' where office = 'refresh of ' || rollup and fence = fence_here;
     commit;
   end if;
 end;
@@ -119,8 +169,64 @@ begin
 end;
 $$;
 
+-- What is to be made anew where these differ from the samples: they, and whatever stands on them, from the lowest level upwards.
+create function upkeep.to_mend(damaged text[]) returns setof text
+language sql immutable
+as $$
+  with recursive stands_on (place, upper, lower) as (
+    values
+      (1, 'sample_minute', null),
+      (2, 'sample_hour', null),
+      (3, 'component_minute', 'sample_minute'),
+      (4, 'venue_minute', 'component_minute'),
+      (5, 'venue_day', 'venue_minute'),
+      (6, 'latency_day', 'sample_minute'),
+      (7, 'venue_latency_day', 'latency_day'),
+      (8, 'usual_hour', 'sample_hour')
+  ),
+  all_of (rollup) as (
+    select unnest(damaged)
+    union
+    select s.upper from stands_on s join all_of a on a.rollup = s.lower
+  )
+  select a.rollup from all_of a join stands_on s on s.upper = a.rollup order by s.place
+$$;
+
+-- Make one of them anew in the buckets that a window touches.
+create procedure upkeep.mend(rollup name, from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  width interval := case
+    when rollup like '%_minute' then '1 minute'
+    when rollup = 'sample_hour' then '1 hour'
+    when rollup = 'usual_hour' then '5 days'
+    else '1 day'
+  end;
+  first timestamptz := time_bucket(width, from_at);
+  last  timestamptz := time_bucket(width, to_at - interval '1 microsecond') + width;
+begin
+  -- of five days only those that are over, as in refresh_all
+  if rollup = 'usual_hour' then
+    last := least(last, time_bucket(width, now()));
+  end if;
+  if first < last then
+    call upkeep.refresh(rollup, first, last, force => true);
+  end if;
+end;
+$$;
+
+-- The value at a share of a sorted array, between its two neighbours, rounded to a whole number; null where there is none.
+create function upkeep.share_of_sorted(sorted integer[], share double precision) returns integer
+language sql immutable parallel safe
+return (
+  select round(sorted[floor(place)::int + 1] + (place - floor(place)) * (sorted[ceil(place)::int + 1] - sorted[floor(place)::int + 1]))::int
+  from (values (share * (cardinality(sorted) - 1))) as of (place)
+);
+
 -- Compress the oldest chunk that is due: raw first, then the levels by minute, and those by hour and day when nothing can come late
--- for them. One a call, so that nobody waits long. Returns its name, or null when nothing is due.
+-- for them. One a call, so that nobody waits long. When there is none, one that was compressed and has had rows since: they lie beside
+-- the compressed ones until then, at ten times the size. Returns its name, or null when nothing is due.
 create function upkeep.compress_next(at timestamptz) returns text
 language plpgsql
 as $$
@@ -132,7 +238,10 @@ begin
   left join timescaledb_information.continuous_aggregates ca
     on ca.materialization_hypertable_schema = ch.hypertable_schema
     and ca.materialization_hypertable_name = ch.hypertable_name
-  where not ch.is_compressed
+  cross join lateral (
+    select _timescaledb_functions.chunk_status(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass) & 8 > 0 as has_more
+  ) partly
+  where (not ch.is_compressed or has_more)
     and ch.range_end <= at - case
       when ca.view_name in ('sample_hour', 'latency_day') then upkeep.raw_kept()
       else upkeep.compressed_after()
@@ -141,12 +250,54 @@ begin
       'sample', 'sample_minute', 'component_minute', 'venue_minute', 'sample_hour', 'latency_day'
     )
     and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
-  order by ca.view_name is not null, ch.range_end
+  order by ch.is_compressed, ca.view_name is not null, ch.range_end
   limit 1;
   if due is not null then
     perform compress_chunk(due, if_not_compressed => true);
   end if;
   return due::text;
+end;
+$$;
+
+-- What is rewritten all the time and vacuumed by nobody: on the embedded database, which has no autovacuum, the open chunks of roll-ups, whose
+-- newest rows are made anew every few seconds (40 MB an hour of the registry's venues without it), and the catalogue.
+create function upkeep.rewritten() returns setof text
+language sql stable
+as $$
+  select format('%I.%I', ch.chunk_schema, ch.chunk_name)
+  from timescaledb_information.continuous_aggregates ca
+  join timescaledb_information.chunks ch
+    on ch.hypertable_schema = ca.materialization_hypertable_schema and ch.hypertable_name = ca.materialization_hypertable_name
+  where is_embedded() and ca.view_schema = 'venuewatch' and not ch.is_compressed and ch.range_end > now() - interval '2 days'
+  union all
+  select format('%I.%I', n.nspname, c.relname)
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where is_embedded() and c.relkind = 'r' and n.nspname in ('_timescaledb_catalog', 'pg_catalog') and c.relpages > 16
+$$;
+
+-- Drop the chunks that are too old; how many. Not while a refresh is under way that looks at them: of a chunk that is dropped before it
+-- comes there it would find nothing.
+create function upkeep.drop_old(at timestamptz) returns integer
+language plpgsql
+as $$
+begin
+  perform pg_advisory_xact_lock(upkeep.retention_lock());
+  if exists (select from leader l where l.office like 'refresh of %' and l.expires_at > clock_timestamp()) then
+    raise exception 'a refresh is under way that reaches back to what is to be dropped' using errcode = 'lock_not_available';
+  end if;
+  return (
+    select count(*)
+    from (
+      select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
+      union all
+      select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
+      union all
+      select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
+      union all
+      select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
+    ) dropped
+  );
 end;
 $$;
 
@@ -186,14 +337,5 @@ begin atomic
       select from incident i where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
     );
 
-  select count(*)::int
-  from (
-    select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
-    union all
-    select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
-    union all
-    select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
-  ) dropped;
+  select upkeep.drop_old(retain.at);
 end;

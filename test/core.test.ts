@@ -68,7 +68,10 @@ void t.test("cores on one database", async (t) => {
       `raise exception 'a concurrent refresh' using errcode = 'lock_not_available'`,
       async () => {
         const core = coreOn(t, url);
-        await until(() => core.told("waits for another core") > 0, patientMs);
+        await until(
+          () => core.told("waits for what is under way") > 0,
+          patientMs,
+        );
         t.equal(core.told(" error "), 0, "that is no error");
         await core.close();
       },

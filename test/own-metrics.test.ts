@@ -201,6 +201,16 @@ void t.test("core tells how far it is behind", async (t) => {
   t.equal(total(decided, events, { event: "opened" }), 2);
   t.equal(total(decided, events, { event: "closed" }), 1);
   t.equal(total(decided, "venuewatch_engine_tick_seconds", {}, "_sum"), 0.25);
+
+  const differences = "venuewatch_reconcile_differences_total";
+  t.equal(decided[differences]!.series.length, 8, "all roll-ups, at 0");
+  meter.compared(["venue_day", "usual_hour"]);
+  const example = { kept: null, anew: {} };
+  meter.differs({ rollup: "venue_day", rows: 3, from: "", to: "", example });
+  const compared = await told(registry);
+  t.equal(total(compared, "venuewatch_reconciled_windows_total"), 2);
+  t.equal(total(compared, differences, { rollup: "venue_day" }), 3);
+  t.equal(total(compared, differences), 3);
 });
 
 void t.test("what waits for a chore that fails has failed too", async (t) => {
@@ -239,6 +249,8 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
       ["compressing", 60],
       ["dropping old chunks", 3600],
       ["vacuuming", 3600],
+      ["vacuuming what is rewritten", 600],
+      ["reconciling", 10],
     ]),
   );
 });

@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
-import { type Pool, sql } from "../server/db.js";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { makeLog } from "../server/log.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
 import {
@@ -8,7 +9,9 @@ import {
   rollUp,
   usualHours,
 } from "./rollup-model.js";
+import { until } from "./until.js";
 
+const quiet = makeLog("test", "error");
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -92,6 +95,134 @@ void t.test("roll-ups outlive their samples", async (t) => {
   );
 });
 
+void t.test("no refresh erases what has lost its samples", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const noon = Math.floor(+now / dayMs) * dayMs + 12 * hourMs;
+  // over a chunk's edge, where chunks are of an hour
+  const days = [7, 5, 4].map((ago) => noon - ago * dayMs);
+  await insertRaw(
+    pool,
+    days.flatMap((at) => samplesAround(new Date(at - 2 * minuteMs), 4)),
+  );
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(noon - 8 * dayMs)}, ${now})`,
+  );
+  const before = await heldBy(pool);
+
+  const dropped = async (from: number, to: number) => {
+    const rows = await pool.query(
+      sql`select drop_chunks('sample', newer_than => ${new Date(from)}::timestamptz, older_than => ${new Date(to)}::timestamptz)`,
+    );
+    t.ok(rows.length > 0);
+  };
+  const all = [
+    () => pool.query(sql`call upkeep.refresh_newest(${now})`),
+    () => pool.query(sql`call upkeep.refresh_open_buckets(${now})`),
+    () => pool.query(sql`call upkeep.refresh_hours(${now})`),
+    () => pool.query(sql`call upkeep.refresh_late(${now})`),
+    ...days.map(
+      (at) => () =>
+        pool.query(
+          sql`call upkeep.refresh_all(${new Date(at - hourMs)}, ${new Date(at + hourMs)})`,
+        ),
+    ),
+    () =>
+      pool.query(
+        sql`call upkeep.refresh_all(${new Date(noon - 100 * dayMs)}, ${now})`,
+      ),
+    () => pool.query(sql`call upkeep.refresh_all('-infinity', ${now})`),
+  ];
+  const random = randomFrom(3);
+  const unchanged = async (t: Test, what: string) => {
+    for (const refresh of shuffled(all, random)) await refresh();
+    t.strictSame(await heldBy(pool), before, what);
+  };
+
+  const midnight = (at: number) => at - 12 * hourMs;
+  await dropped(midnight(days[1]!), midnight(days[1]!) + dayMs);
+  await dropped(midnight(days[0]!), midnight(days[0]!) + dayMs);
+  await unchanged(t, "a day was dropped in the midst, and the oldest one");
+
+  const late = samplesAround(new Date(days[1]!), 1).slice(0, 1);
+  await insertRaw(pool, late);
+  await unchanged(t, "a late sample came for a day that is gone");
+
+  await pool.query(
+    sql`select drop_chunks('sample', older_than => ${new Date(days[2]!)}::timestamptz)`,
+  );
+  await unchanged(t, "half a day is gone, where chunks are of an hour");
+  await pool.script(
+    `select drop_chunks('sample', older_than => now() + interval '2 days')`,
+  );
+  await unchanged(t, "everything is gone");
+  for (const at of days)
+    await insertRaw(pool, samplesAround(new Date(at), 1).slice(0, 1));
+  await unchanged(t, "and a sample of each day came late");
+});
+
+void t.test("nothing is dropped under a refresh", async (t) => {
+  const { url, pool } = await migratedDatabase(t);
+  const now = new Date();
+  const old = [12, 11, 10, 9].flatMap((ago) =>
+    samplesAround(new Date(+now - ago * dayMs), 5),
+  );
+  await insertRaw(pool, old);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(+now - 13 * dayMs)}, ${now})`,
+  );
+  // on the embedded database one statement runs at a time
+  if (process.env["DATABASE_URL"])
+    await t.test("that was held up after it had looked", async (t) => {
+      const other = openPool(url, { applicationName: "test", log: quiet });
+      t.teardown(() => other.close());
+      const [kept] = await pool.query<{ name: string }>(sql`
+        select format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name) as name
+        from timescaledb_information.continuous_aggregates where view_name = 'sample_minute'
+      `);
+      // without something new it would not look at them at all
+      const late = old.map((sample) => ({
+        ...sample,
+        ts: new Date(+sample.ts + 1),
+      }));
+      await insertRaw(pool, late);
+      let refreshing: Promise<unknown> | undefined;
+      await other.transaction(async (tx) => {
+        await tx.script(`lock table ${kept!.name} in access exclusive mode`);
+        refreshing = pool.query(
+          sql`call upkeep.refresh_all(${new Date(+now - 13 * dayMs)}, ${now})`,
+        );
+        await until(async () => {
+          const [row] = await pool.query<{ waiting: boolean }>(sql`
+            select exists (
+              select from pg_locks l
+              where not l.granted and l.relation = ${kept!.name}::regclass and l.database = (select oid from pg_database where datname = current_database())
+            ) as waiting
+          `);
+          return row!.waiting;
+        }, 60_000);
+        await t.rejects(retain(pool, now), /a refresh is under way/);
+      });
+      await refreshing;
+      await rolledUp(t, pool, [...old, ...late], now);
+    });
+
+  const before = await heldBy(pool);
+  await pool.query(sql`
+    insert into leader (office, holder, fence, expires_at)
+    values ('refresh of a test', 'test', 1, now() + interval '1 minute')`);
+  await t.rejects(retain(pool, now), /a refresh is under way/);
+  await pool.query(
+    sql`update leader set expires_at = now() where holder = 'test'`,
+  );
+  t.ok((await retain(pool, now)) > 0, "until its word has run out");
+  t.strictSame(await heldBy(pool), before);
+  const [left] = await pool.query<{ held: number }>(sql`
+    select count(*) as held from leader where office like 'refresh of %' and expires_at > now()
+  `);
+  t.equal(left!.held, 0, "a refresh takes its word back");
+});
+
 void t.test("what is kept, and for how long", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
@@ -159,7 +290,37 @@ void t.test("compression", async (t) => {
   await insertRaw(pool, late);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
   await rolledUp(t, pool, [...samples, ...fresh, ...late], now);
+
+  t.strictSame(
+    [
+      ...new Set(await hypertablesOf(pool, await partlyCompressed(pool))),
+    ].sort(),
+    ["component_minute", "sample", "sample_minute", "venue_minute"],
+    "what came late lies beside what is compressed",
+  );
+  const again = await compressAll(pool, now);
+  t.ok(again.length > 0 && again.length <= compressed.length);
+  t.strictSame(await partlyCompressed(pool), [], "and is compressed too");
+  t.equal(await compressNext(pool, now), null, "once");
+  await rolledUp(t, pool, [...samples, ...fresh, ...late], now);
 });
+
+async function partlyCompressed(pool: Pool): Promise<string[]> {
+  const rows = await pool.query<{ chunk: string }>(sql`
+    select chunk::text
+    from timescaledb_information.chunks c
+    cross join lateral (select format('%I.%I', c.chunk_schema, c.chunk_name)::regclass as chunk) named
+    where _timescaledb_functions.chunk_status(chunk) & 8 > 0
+  `);
+  return rows.map(({ chunk }) => chunk);
+}
+
+function shuffled<One>(all: readonly One[], random: () => number): One[] {
+  return all
+    .map((one) => ({ one, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one }) => one);
+}
 
 void t.test(
   "hours and days are compressed when nothing comes for them any more",

@@ -3,11 +3,16 @@ import { askedAtScrape } from "../asked-at-scrape.js";
 import type { Db } from "../db.js";
 import type { Log } from "../log.js";
 import type { OwnMetrics } from "../own-metrics.js";
+import {
+  type ReconcileMetrics,
+  rollupsOfDays,
+  rollupsOfHours,
+} from "./reconcile.js";
 import { rulesRow } from "./rules.js";
 import type { Decided } from "./tick.js";
 
 /** What a core tells of its work as it does it. */
-export interface EngineMetrics {
+export interface EngineMetrics extends ReconcileMetrics {
   leads: (leads: boolean) => void;
   /** @param tookMs from asking which instants are due, or from the instant before, until it was committed */
   decided: (decided: Decided, tookMs: number) => void;
@@ -78,6 +83,22 @@ export function makeEngineMetrics(
     labelNames: ["chore"],
     registers,
   });
+  const compared = new Counter({
+    name: "venuewatch_reconciled_windows_total",
+    help: "Windows of a roll-up that were reckoned anew from samples and compared: an hour of a venue, or a day or five days of it.",
+    labelNames: ["rollup"],
+    registers,
+  });
+  const differences = new Counter({
+    name: "venuewatch_reconcile_differences_total",
+    help: "Rows of a roll-up that were not what its samples say, missing and surplus ones included; each was made anew.",
+    labelNames: ["rollup"],
+    registers,
+  });
+  for (const rollup of [...rollupsOfHours, ...rollupsOfDays]) {
+    compared.inc({ rollup }, 0);
+    differences.inc({ rollup }, 0);
+  }
   addState(registry, db, log);
 
   return {
@@ -98,6 +119,12 @@ export function makeEngineMetrics(
       if (!failed) successes.setToCurrentTime({ chore });
       // of those that do not fail too: a counter must be seen at 0 before its first increase shows
       failures.inc({ chore }, failed ? 1 : 0);
+    },
+    compared(rollups) {
+      for (const rollup of rollups) compared.inc({ rollup });
+    },
+    differs({ rollup, rows }) {
+      differences.inc({ rollup }, rows);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
 import type { EngineMetrics } from "./metrics.js";
+import { makeReconciler } from "./reconcile.js";
 
 const minuteMs = 60_000;
 
@@ -11,6 +12,7 @@ export interface UpkeepPace {
   lateMs: number;
   compressMs: number;
   retainMs: number;
+  reconcileMs: number;
 }
 
 export const usualUpkeepPace: UpkeepPace = {
@@ -19,9 +21,11 @@ export const usualUpkeepPace: UpkeepPace = {
   lateMs: 10 * minuteMs,
   compressMs: minuteMs,
   retainMs: 60 * minuteMs,
+  // An hour of a venue, at a tenth of a second: of fifteen venues each day's turn comes every twelve hours on average.
+  reconcileMs: 10_000,
 };
 
-/** After this long a chore is tried again that another core was about. */
+/** After this long a chore is tried again that another core or an operator was about. */
 const retryMs = 2_000;
 
 export interface Upkeep {
@@ -32,6 +36,12 @@ export interface Upkeep {
    * @returns milliseconds until something is due again
    */
   doWhatIsDue: (goesOn: () => boolean) => Promise<number>;
+}
+
+/** What tells upkeep the time: the database, and how much has passed. */
+export interface UpkeepClock {
+  now: () => Promise<Date>;
+  passedMs: () => number;
 }
 
 interface Chore {
@@ -46,8 +56,12 @@ export function makeUpkeep(
   log: Log,
   pace: UpkeepPace,
   metrics?: EngineMetrics,
+  clock: UpkeepClock = clockOf(pool),
 ): Upkeep {
-  const due = chores(pool, log, pace).map((chore) => ({ chore, atMs: 0 }));
+  const due = chores(pool, log, pace, metrics).map((chore) => ({
+    chore,
+    atMs: 0,
+  }));
   metrics?.choresBegin(due.map(({ chore }) => chore));
 
   async function doChore(chore: Chore): Promise<number> {
@@ -55,11 +69,11 @@ export function makeUpkeep(
     const tell = (failed: boolean) =>
       metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
     try {
-      await chore.run(await now(pool));
+      await chore.run(await clock.now());
       tell(false);
     } catch (error) {
       if (underWayElsewhere(error)) {
-        log.info(`${chore.name} waits for another core to end it`);
+        log.info(`${chore.name} waits for what is under way elsewhere`);
         return retryMs;
       }
       tell(true);
@@ -73,17 +87,20 @@ export function makeUpkeep(
   return {
     async doWhatIsDue(goesOn) {
       for (const one of due) {
-        const begunMs = performance.now();
+        const begunMs = clock.passedMs();
         if (begunMs >= one.atMs && goesOn())
           one.atMs = begunMs + (await doChore(one.chore));
       }
       const nextAtMs = Math.min(...due.map(({ atMs }) => atMs));
-      return Math.max(0, nextAtMs - performance.now());
+      return Math.max(0, nextAtMs - clock.passedMs());
     },
   };
 }
 
-/** A core that led before may still be at a refresh, and two of one roll-up at once fail. Nothing is wrong then. */
+/**
+ * A core that led before, or an operator, may still be at a refresh: two of one roll-up at once fail, and nothing is dropped that one
+ * looks at. Nothing is wrong then.
+ */
 export function underWayElsewhere(error: unknown): boolean {
   const lockNotAvailable = "55P03";
   return (error as { code?: string }).code === lockNotAvailable;
@@ -93,8 +110,14 @@ export function underWayElsewhere(error: unknown): boolean {
  * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late was
  * rolled up, and not while that fails.
  */
-function chores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
+function chores(
+  pool: Pool,
+  log: Log,
+  pace: UpkeepPace,
+  metrics?: EngineMetrics,
+): Chore[] {
   let lateRolledUp = false;
+  const reconciler = makeReconciler(pool, log, metrics);
 
   async function rollUpLate(at: Date): Promise<void> {
     lateRolledUp = false;
@@ -141,6 +164,16 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace): Chore[] {
       run: dropOld,
     },
     { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuum(pool) },
+    {
+      name: "vacuuming what is rewritten",
+      everyMs: pace.lateMs,
+      run: () => vacuumRewritten(pool),
+    },
+    {
+      name: "reconciling",
+      everyMs: pace.reconcileMs,
+      run: (at) => reconciler.step(at),
+    },
   ];
 }
 
@@ -179,9 +212,22 @@ async function vacuum(pool: Pool): Promise<void> {
   await pool.script("analyze");
 }
 
-async function now(pool: Pool): Promise<Date> {
-  const [row] = await pool.query<{ now: Date }>(
-    sql`select clock_timestamp() as now`,
+/** One by one, so that others have their turn between them. */
+async function vacuumRewritten(pool: Pool): Promise<void> {
+  const tables = await pool.query<{ name: string }>(
+    sql`select upkeep.rewritten() as name`,
   );
-  return row!.now;
+  for (const { name } of tables) await pool.script(`vacuum ${name}`);
+}
+
+function clockOf(pool: Pool): UpkeepClock {
+  return {
+    async now() {
+      const [row] = await pool.query<{ now: Date }>(
+        sql`select clock_timestamp() as now`,
+      );
+      return row!.now;
+    },
+    passedMs: () => performance.now(),
+  };
 }

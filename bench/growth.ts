@@ -1,0 +1,174 @@
+/**
+ * How a data directory of the embedded database grows while it is at work: GROWTH_HOURS of the registry's venues from three regions, in
+ * accelerated time, with every sample in a batch as it would come, every instant decided, and core's own upkeep at its own pace in that time.
+ * GROWTH_PER_S samples a second instead of what the registry's cadences make: with copies of its venues.
+ */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { accepted, tick } from "../server/engine/tick.js";
+import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
+import { migrate } from "../server/migrate.js";
+import { packagedFile } from "../server/package.js";
+import { recordSamples } from "../server/record-samples.js";
+import { componentsOf, loadRegistry, type Registry } from "../server/registry.js"; // prettier-ignore
+import type { Figure } from "./figure.js";
+import { manyComponents } from "./many-components.js";
+import { goodSample, log } from "./stage.js";
+
+/** An hour's chunk is compressed two hours after its end: five hours show all of that. */
+const hours = Number(process.env.GROWTH_HOURS ?? 1);
+const perSecond = process.env.GROWTH_PER_S
+  ? Number(process.env.GROWTH_PER_S)
+  : null;
+const stepMs = 2_000;
+const sizesAnHour = 12;
+const hourMs = 3_600_000;
+/** Beside what is compressed. */
+const promisedMB = 300;
+
+export async function benchGrowth(): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
+  const host = spawn(
+    process.execPath,
+    [packagedFile("dist/test/embedded-process.js"), directory],
+    { stdio: ["ignore", "pipe", "ignore"] },
+  );
+  const exited = once(host, "exit");
+  const [url] = (await once(createInterface(host.stdout), "line")) as [string];
+  const pool = openPool(url, { applicationName: "bench", log });
+  try {
+    const registry = await loadRegistry(packagedFile("registry.json"));
+    await migrate(pool, registry, log);
+    return await grow(pool, registry, directory);
+  } finally {
+    await pool.close();
+    host.kill("SIGTERM");
+    await exited;
+    await rm(directory, { recursive: true });
+  }
+}
+
+interface Size {
+  all: number;
+  wal: number;
+  compressed: number;
+}
+
+async function grow(
+  pool: Pool,
+  registry: Registry,
+  directory: string,
+): Promise<Figure[]> {
+  const series = await measuredSeries(pool, registry);
+  const toMs = Math.floor(Date.now() / stepMs) * stepMs;
+  const fromMs = toMs - hours * hourMs;
+  let atMs = fromMs;
+  const upkeep = makeUpkeep(pool, log, usualUpkeepPace, undefined, {
+    now: () => Promise.resolve(new Date(atMs)),
+    passedMs: () => atMs - fromMs,
+  });
+  const begun = await sizeOf(pool, directory);
+  const sizes: Size[] = [];
+  let samples = 0;
+  for (; atMs < toMs; atMs += stepMs) {
+    for (const { id: region } of registry.regions) {
+      const due = series.flatMap(({ venue, component, cadenceMs, phaseMs }) => {
+        const slotMs = Math.ceil((atMs - stepMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs; // prettier-ignore
+        return slotMs < atMs
+          ? [goodSample(venue, component, new Date(slotMs))]
+          : [];
+      });
+      for (let i = 0; i < due.length; i += 1000)
+        samples += (await recordSamples(pool, region, due.slice(i, i + 1000)))
+          .stored;
+    }
+    accepted(await tick(pool, new Date(atMs), { anew: atMs === fromMs }));
+    await upkeep.doWhatIsDue(() => true);
+    if ((atMs - fromMs) % (hourMs / sizesAnHour) === 0)
+      sizes.push(await sizeOf(pool, directory));
+  }
+  const last = await sizeOf(pool, directory);
+  sizes.push(last);
+  const most = sizes.reduce((a, b) => (b.all > a.all ? b : a));
+  const hourBefore = sizes.at(-1 - sizesAnHour) ?? begun;
+  return [
+    { what: `samples in ${hours} hours`, value: samples / 1e6, unit: "million" }, // prettier-ignore
+    { what: "a new directory", value: begun.all, unit: "MB" },
+    {
+      what: "the directory when it was largest",
+      value: most.all,
+      unit: "MB",
+      floor: {
+        value: promisedMB + most.compressed,
+        what: "promised: 300 MB and what is compressed",
+      },
+    },
+    { what: "of it write-ahead log, at the most", value: Math.max(...sizes.map(({ wal }) => wal)), unit: "MB" }, // prettier-ignore
+    {
+      what: "what the last hour added",
+      value: last.all - hourBefore.all,
+      unit: "MB",
+    },
+    { what: "compressed at the end", value: last.compressed, unit: "MB" },
+  ];
+}
+
+interface Series {
+  venue: string;
+  component: string;
+  cadenceMs: number;
+  /** Probes spread their slots. */
+  phaseMs: number;
+}
+
+async function measuredSeries(
+  pool: Pool,
+  registry: Registry,
+): Promise<Series[]> {
+  const cadenceMs = 5_000;
+  const own = registry.venues.flatMap((venue) =>
+    componentsOf(venue).map(({ id, cadenceMs }) => ({
+      venue: venue.id,
+      component: id,
+      cadenceMs,
+    })),
+  );
+  const many =
+    perSecond &&
+    (await manyComponents(
+      { pool, registry },
+      Math.ceil((perSecond * cadenceMs) / 1000 / registry.regions.length),
+    ));
+  const series = many
+    ? many.map(([venue, component]) => ({ venue, component, cadenceMs }))
+    : own;
+  return series.map((one, i) => ({
+    ...one,
+    phaseMs: (i * 777) % one.cadenceMs,
+  }));
+}
+
+async function sizeOf(pool: Pool, directory: string): Promise<Size> {
+  const [row] = await pool.query<{ bytes: number | null }>(sql`
+    select sum(pg_total_relation_size(c.oid))::bigint as bytes
+    from pg_class c
+    where c.relnamespace = '_timescaledb_internal'::regnamespace and c.relkind = 'r' and c.relname like 'compress\\_hyper\\_%'
+  `);
+  return {
+    all: await diskMB(directory),
+    wal: await diskMB(join(directory, "pgdata/pg_wal")),
+    compressed: (row!.bytes ?? 0) / 1e6,
+  };
+}
+
+/** What the file system says that it takes. */
+async function diskMB(path: string): Promise<number> {
+  const { stdout } = await promisify(execFile)("du", ["-sk", path]);
+  return (parseInt(stdout) * 1024) / 1e6;
+}

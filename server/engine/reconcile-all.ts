@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pool } from "../db.js";
+import type { Log } from "../log.js";
+import { type Difference, reconcile, type Window } from "./reconcile.js";
+import { underWayElsewhere } from "./upkeep.js";
+
+/** Another refreshes the same, and is done soon. */
+const retryMs = 1_000;
+
+export interface ReconciledAll {
+  /** Of venues: an hour of fifteen venues counts fifteen times. */
+  hours: number;
+  /** Each was made anew. */
+  differences: (Difference & { venue: string })[];
+}
+
+/** Goes over everything that has its samples, once. Ends early when it is told to stop. */
+export async function reconcileAll(
+  pool: Pool,
+  log: Log,
+  {
+    signal,
+    onProgress,
+  }: { signal: AbortSignal; onProgress?: (share: number) => void },
+): Promise<ReconciledAll> {
+  const windows = largest(
+    await pool.file<Window>("reconcile_window", [new Date(), null]),
+  );
+  const total = windows.reduce((sum, { hours }) => sum + hours.length, 0);
+  const done: ReconciledAll = { hours: 0, differences: [] };
+  for (const window of windows) {
+    if (signal.aborted) break;
+    const { venue } = window;
+    await untilAlone(() =>
+      reconcile(pool, log, window, {
+        compared: () => {},
+        differs: (one) => done.differences.push({ ...one, venue }),
+      }),
+    );
+    done.hours += window.hours.length;
+    onProgress?.(done.hours / total);
+  }
+  return done;
+}
+
+/** Days within five days that are looked at are not looked at again. */
+function largest(windows: Window[]): Window[] {
+  return windows.filter(
+    (one) =>
+      !windows.some(
+        (other) =>
+          other !== one &&
+          other.venue_id === one.venue_id &&
+          other.from <= one.from &&
+          other.to >= one.to,
+      ),
+  );
+}
+
+async function untilAlone(work: () => Promise<void>): Promise<void> {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!underWayElsewhere(error)) throw error;
+      await sleep(retryMs);
+    }
+}

@@ -1,0 +1,174 @@
+-- Some whole hours of one venue, reckoned anew from its samples and compared with what the roll-ups hold.
+--
+-- $1 venue_id, $2 from, $3 to: whole hours that are over, of which all samples are there.
+--
+-- Returns how many samples there are; what differs, by roll-up: [{rollup, rows, from, to, example: {kept, anew}}]; and `counts`, of which
+-- days and five days are the sums: [{rollup, …}] in the columns of their roll-up, for reconcile_days.sql.
+--
+-- On purpose not in the words of schema/003-rollups.sql: what this is to find is what the same words would do wrong again. Buckets are cut by
+-- date_trunc, percentiles are picked out of sorted arrays, faults are sums of truths, and every level is reckoned from the samples.
+with own as materialized (
+  select array_agg(component_id) as components from component where venue_id = $1::smallint
+),
+taken as materialized (
+  select s.*, date_trunc('minute', s.ts) as minute
+  from sample s
+  where s.ts >= $2::timestamptz and s.ts < $3::timestamptz
+    and s.component_id = any ((select components from own)::int[])
+),
+minutes as materialized (
+  select
+    minute,
+    component_id,
+    region_id,
+    count(*) as samples,
+    sum(good::int) as good,
+    array_agg(latency_us order by latency_us) filter (where good and latency_us is not null) as us,
+    max(head) as head,
+    sum(messages) as messages,
+    max(quiet_ms) as quiet_ms,
+    max(event_age_ms) as event_age_ms,
+    sum((fault is not distinct from 'dns')::int) as dns,
+    sum((fault is not distinct from 'connect')::int) as connect,
+    sum((fault is not distinct from 'tls')::int) as tls,
+    sum((fault is not distinct from 'timeout')::int) as timeout,
+    sum((fault is not distinct from 'http')::int) as http,
+    sum((fault is not distinct from 'blocked')::int) as blocked,
+    sum((fault is not distinct from 'limited')::int) as limited,
+    sum((fault is not distinct from 'body')::int) as body,
+    sum((fault is not distinct from 'handshake')::int) as handshake,
+    sum((fault is not distinct from 'closed')::int) as closed,
+    sum((fault is not distinct from 'stall')::int) as stall
+  from taken
+  group by minute, component_id, region_id
+),
+hours as materialized (
+  select
+    date_trunc('hour', ts) as hour,
+    component_id,
+    region_id,
+    count(*) as samples,
+    sum(good::int) as good,
+    array_agg(latency_us order by latency_us) filter (where good and latency_us is not null) as us
+  from taken
+  group by 1, 2, 3
+),
+sample_minute_anew as materialized (
+  select
+    minute, component_id, region_id, samples::int, good::int,
+    upkeep.share_of_sorted(us, 0.5) as p50_us,
+    upkeep.share_of_sorted(us, 0.95) as p95_us,
+    head, messages::int, quiet_ms, event_age_ms,
+    dns::int, connect::int, tls::int, timeout::int, http::int, blocked::int, limited::int, body::int, handshake::int, closed::int, stall::int
+  from minutes
+),
+sample_hour_anew as materialized (
+  select
+    hour, component_id, region_id, samples::int, good::int,
+    upkeep.share_of_sorted(us, 0.5) as p50_us,
+    upkeep.share_of_sorted(us, 0.95) as p95_us
+  from hours
+),
+-- A region's vote: down by more bad samples than good ones, bad by a fifth.
+votes as (
+  select
+    minute,
+    component_id,
+    count(*) as regions,
+    sum((samples - good > good)::int) as regions_down,
+    sum((samples - good >= 0.2 * samples)::int) as regions_bad
+  from minutes
+  group by minute, component_id
+),
+component_minute_anew as materialized (
+  select
+    minute, component_id, regions::int, regions_down::int, regions_bad::int,
+    regions_down > regions - regions_down as down,
+    regions_bad > regions - regions_bad as bad
+  from votes
+),
+venue_minute_anew as materialized (
+  select
+    minute, $1::smallint as venue_id, count(*)::int as components, sum(down::int)::int as components_down,
+    sum(bad::int)::int as components_bad, sum(down::int) >= count(*) - sum(down::int) as down, bool_or(bad) as bad
+  from component_minute_anew
+  group by minute
+),
+-- Row by row, by their keys. Two rows of one bucket, of which there must be one, are a difference too: hence the copies.
+compared as (
+  select 'sample_minute' as rollup, coalesce(a.minute, (k.row).minute) as at, to_jsonb(k.row) as kept, to_jsonb(a) as anew
+  from sample_minute_anew a
+  full join (
+    select r as row, row_number() over (partition by minute, component_id, region_id) as copy
+    from sample_minute r
+    where minute >= $2::timestamptz and minute < $3::timestamptz and component_id = any ((select components from own)::int[])
+  ) k on (k.row).minute = a.minute and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and copy = 1
+  where a is distinct from k.row
+  union all
+  select 'sample_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
+  from sample_hour_anew a
+  full join (
+    select r as row, row_number() over (partition by hour, component_id, region_id) as copy
+    from sample_hour r
+    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
+  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and copy = 1
+  where a is distinct from k.row
+  union all
+  select 'component_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)
+  from component_minute_anew a
+  full join (
+    select r as row, row_number() over (partition by minute, component_id) as copy
+    from component_minute r
+    where minute >= $2::timestamptz and minute < $3::timestamptz and component_id = any ((select components from own)::int[])
+  ) k on (k.row).minute = a.minute and (k.row).component_id = a.component_id and copy = 1
+  where a is distinct from k.row
+  union all
+  select 'venue_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)
+  from venue_minute_anew a
+  full join (
+    select r as row, row_number() over (partition by minute) as copy
+    from venue_minute r
+    where minute >= $2::timestamptz and minute < $3::timestamptz and venue_id = $1::smallint
+  ) k on (k.row).minute = a.minute and copy = 1
+  where a is distinct from k.row
+),
+differences as (
+  select
+    rollup,
+    count(*)::int as rows,
+    min(at) as "from",
+    max(at) as "to",
+    (array_agg(jsonb_build_object('kept', kept, 'anew', anew) order by at))[1] as example
+  from compared
+  group by rollup
+),
+counts as (
+  select jsonb_build_object(
+    'rollup', 'venue_day', 'bucket', date_trunc('day', minute), 'venue_id', venue_id,
+    'measured_minutes', count(*), 'down_minutes', sum(down::int), 'degraded_minutes', sum((bad and not down)::int)
+  ) as n
+  from venue_minute_anew
+  group by date_trunc('day', minute), venue_id
+  union all
+  select jsonb_build_object(
+    'rollup', 'latency_day', 'bucket', date_trunc('day', minute), 'component_id', component_id, 'region_id', region_id,
+    'ms', (p50_us + 500) / 1000, 'n', count(*)
+  )
+  from sample_minute_anew
+  where p50_us is not null
+  group by date_trunc('day', minute), component_id, region_id, (p50_us + 500) / 1000
+  union all
+  select jsonb_build_object(
+    'rollup', 'usual_hour', 'bucket', date_bin('5 days', hour, '2000-01-03'), 'venue_id', $1::smallint, 'is_p50', is_p50,
+    'ms', round((case when is_p50 then p50_us else p95_us end)::double precision / 1000), 'n', count(*)
+  )
+  from sample_hour_anew
+  join component using (component_id)
+  cross join (values (true), (false)) as percentile (is_p50)
+  where kind = 'rest' and p50_us is not null
+  group by date_bin('5 days', hour, '2000-01-03'), is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)
+)
+select
+  (select count(*)::int from taken) as samples,
+  (select coalesce(json_agg(to_json(d) order by rollup), '[]') from differences d) as differences,
+  (select coalesce(json_agg(n), '[]')::text from counts) as counts

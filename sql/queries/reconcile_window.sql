@@ -1,0 +1,59 @@
+-- What to reconcile: one venue's day, or five days of it, as they are rolled up; as much of them as is over and has its samples.
+--
+-- $1 now, $2 a number from 0 to 1 (exclusive) that chooses one; null: all.
+-- Returns no row where nothing can be; else of each the venue, the window, its whole hours that have their samples, and whether those are all that
+-- was ever measured in it: only then its days can be added up from them.
+with bounds as materialized (
+  select
+    date_trunc('hour', $1::timestamptz - upkeep.raw_kept()) + interval '1 hour' as from_at,
+    -- with the last samples of an hour still on their way it would be looked at twice
+    date_trunc('hour', $1::timestamptz - interval '10 minutes') as to_at
+),
+there as materialized (
+  select upkeep.backed('sample_minute', from_at, to_at) as hours from bounds
+),
+spans as materialized (
+  select greatest(day, from_at) as from_at, least(day + interval '1 day', to_at) as to_at
+  from bounds
+  cross join generate_series(date_trunc('day', from_at), to_at, interval '1 day') as day
+  union all
+  select bucket, bucket + interval '5 days'
+  from bounds
+  cross join generate_series(date_bin('5 days', from_at, '2000-01-03'), to_at, interval '5 days') as bucket
+  where bucket >= from_at and bucket + interval '5 days' <= to_at
+),
+possible as materialized (
+  select s.from_at, s.to_at
+  from spans s
+  cross join there t
+  where s.from_at < s.to_at and t.hours && tstzrange(s.from_at, s.to_at)
+),
+chosen as (
+  select v.venue_id, v.venue, p.from_at, p.to_at
+  from possible p
+  cross join venue v
+  order by p.from_at, p.to_at, v.venue_id
+  offset coalesce(floor($2::double precision * (select count(*) from possible) * (select count(*) from venue)), 0)
+  limit case when $2 is not null then 1 end
+)
+select
+  c.venue_id,
+  c.venue,
+  c.from_at as "from",
+  c.to_at as "to",
+  array(
+    select hour
+    from generate_series(c.from_at, c.to_at - interval '1 hour', interval '1 hour') as hour
+    where t.hours @> tstzrange(hour, hour + interval '1 hour')
+    order by hour
+  ) as hours,
+  not exists (
+    select
+    from sample_hour h
+    join component k using (component_id)
+    where k.venue_id = c.venue_id and h.hour >= c.from_at and h.hour < c.to_at
+      and not t.hours @> tstzrange(h.hour, h.hour + interval '1 hour')
+  ) as whole
+from chosen c
+cross join there t
+order by c.from_at, c.to_at, c.venue_id
