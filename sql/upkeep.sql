@@ -26,6 +26,17 @@ create function upkeep.retention_lock() returns bigint language sql immutable re
 -- at ten times the cost. On a server a chunk is a day, and compressing it blocks late inserts into it for two seconds.
 create function upkeep.compressed_after() returns interval language sql immutable return interval '2 hours';
 
+-- The start of the oldest chunk that a roll-up is made from; null where there is none.
+create function upkeep.oldest_source_at(rollup name) returns timestamptz
+language sql stable
+begin atomic
+  select min(ch.range_start)
+  from timescaledb_information.continuous_aggregates ca
+  join timescaledb_information.chunks ch
+    on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
+  where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
+end;
+
 -- The times whose source is there, within a window: nothing else may be refreshed. Where a chunk was dropped, at the beginning of the
 -- history or in the midst of it, a refresh would find nothing and erase the roll-up.
 --
