@@ -36,6 +36,10 @@ export async function run({ values }: Given): Promise<void> {
   const settings = readSettings();
   const log = makeLog("move", settings.logLevel);
   await runToEnd(log, async (life) => {
+    if (values["to"] !== "-" && new URL(to).password !== "")
+      log.warn(
+        "whoever may list this machine's processes reads the password in --to; give it by --to - or ~/.pgpass",
+      );
     const registry = await loadRegistry(settings.registry);
     const target = await open(life, "target", to, log);
     const source = await openSource(life, settings, log);
@@ -100,7 +104,8 @@ async function open(
 ): Promise<Pool> {
   const pool = await connect(
     url,
-    { applicationName: "move", log, max: 1, statementTimeoutMs },
+    // a migration that waits for a lock asks by the second one who holds it
+    { applicationName: "move", log, max: 2, statementTimeoutMs },
     name === "target" ? "--to" : "DATABASE_URL",
   );
   life.onClose(`connection to the ${name}`, pool.close);
@@ -112,7 +117,7 @@ function missingRight(error: unknown): UserError | null {
   const insufficientPrivilege = "42501";
   if (code !== insufficientPrivilege) return null;
   return new UserError(
-    `a right is missing: ${message}. Read with the rights of vw_core, and write as who owns the new database and may make roles there`,
+    `a right is missing: ${message}. Read with the rights of vw_core, and write as a superuser`,
     { cause: error },
   );
 }

@@ -12,7 +12,7 @@ export async function mark(
   { identity, state }: Source,
 ): Promise<void> {
   const [fence] = await source.query<{ highest: number }>(
-    sql`select coalesce(max(fence), 0) as highest from leader`,
+    sql`select coalesce(max(fence), 0) as highest from leader where office = 'engine'`,
   );
   await target.transaction(async (tx) => {
     await tx.file("move_begin");

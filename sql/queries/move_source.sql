@@ -7,7 +7,7 @@ select
   md5(
     row(
       (select c.ticked_at from engine_clock c),
-      (select max(l.fence) from leader l),
+      (select max(l.fence) from leader l where l.office not like 'refresh of %'),
       (select max(s.ts) from sample s),
       (select max(p.seen_at) from probe p),
       (select max(i.incident_id) from incident i),
@@ -18,7 +18,7 @@ select
     )::text
   ) as state,
   array(
-    select format('a core leads (%s)', l.holder) from leader l where l.expires_at > now()
+    select format('a core leads (%s)', l.holder) from leader l where l.office not like 'refresh of %' and l.expires_at > now()
     union all
     select format('a probe of %s measures', g.region) from probe p join region g using (region_id) where p.alive_until > now()
     union all
