@@ -116,13 +116,27 @@ export async function unmeasured(
   `);
 }
 
-/** Nothing was ever measured. */
+/**
+ * Nothing was ever measured. Roll-ups are emptied by hand, since no refresh erases what has no samples any more; to truncate them takes
+ * three times as long.
+ */
 export async function forget(db: Db): Promise<void> {
-  await db.script(
-    `truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
-      channel, delivery, delivery_attempt, impairment, typical_latency, rules_in_force restart identity`,
-  );
-  await rollUp(db);
+  await db.script(`
+    do $$
+    declare
+      kept text;
+    begin
+      for kept in
+        select format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name)
+        from timescaledb_information.continuous_aggregates
+        where view_schema = 'venuewatch'
+      loop
+        execute 'delete from ' || kept;
+      end loop;
+    end $$;
+    truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
+      channel, delivery, delivery_attempt, impairment, typical_latency, rules_in_force restart identity
+  `);
 }
 
 /** One outage of Kraken's ticker that two regions saw: opened, still open, and then closed, all within the last minutes. */
