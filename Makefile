@@ -17,13 +17,15 @@ start: build ## run everything against the real venues of registry.json
 	$(VENUEWATCH) up
 
 # Each is made once and then left alone. The directory is closed to everybody else; the files are not, as the users of the
-# containers, to which they are mounted, are others than ours.
+# containers, to which they are mounted as they are, are others than ours. These must also be able to read what is mounted from here and
+# what the image is made of, which after a clone or pull under umask 077 they cannot.
 secrets: ## make the passwords and the key that compose.yaml takes, those that are missing
 	@install -d -m 700 secrets
 	@for name in owner_password probe_password core_password web_password replica_password; do \
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql test/world *.json *.md
 	@echo "secrets/ has what compose.yaml takes; keep a copy of channel_key: without it channels must be added anew"
 
 # the linter and the formatter take one core each

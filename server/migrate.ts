@@ -5,6 +5,7 @@ import type { Log } from "./log.js";
 import { version } from "./package.js";
 import type { Registry } from "./registry.js";
 import { requireExtension } from "./require-extension.js";
+import { requireSuperuser } from "./require-superuser.js";
 import { definitionsMade } from "./schema-state.js";
 import {
   type Definitions,
@@ -37,7 +38,7 @@ const formerPatienceMs = 10_000;
  * @param pool of two connections at least
  * @param folder where the SQL files are
  * @param patienceMs for how long a step tries to get its locks
- * @throws UserError when there is no TimescaleDB that serves, when an applied schema file was edited, when the
+ * @throws UserError when the user is no superuser, when there is no TimescaleDB that serves, when an applied schema file was edited, when the
  *   database is newer than this build, or when somebody else keeps a lock
  */
 export async function migrate(
@@ -47,6 +48,7 @@ export async function migrate(
   folder = sqlFolder,
   patienceMs = 60_000,
 ): Promise<void> {
+  await requireSuperuser(pool);
   await requireExtension(pool);
   const schema = await readSchema(folder);
   const definitions = await readDefinitions(folder);

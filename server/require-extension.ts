@@ -12,7 +12,7 @@ export async function requireExtension(pool: Pool): Promise<void> {
   if (major < 2 || (major === 2 && minor < 23))
     throw new UserError(
       `The database must have TimescaleDB 2.23 or newer, but it has ${version}. ` +
-        "Install a newer one there, and let a superuser run: alter extension timescaledb update",
+        "Install a newer one there, and run: alter extension timescaledb update",
     );
 }
 
@@ -28,7 +28,7 @@ async function makeExtension(pool: Pool): Promise<string> {
   if (version === undefined)
     throw new UserError(
       `The database must have the TimescaleDB extension, but creating it failed: ${refused}. ` +
-        "Install TimescaleDB 2.23 or newer there, or let a superuser run: create extension timescaledb",
+        "Install TimescaleDB 2.23 or newer there.",
     );
   return version;
 }

@@ -39,14 +39,14 @@ from (
 -- Makes a login, or changes one: afterwards it is a member of the role of its kind and of no other of ours, and has the
 -- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing else.
 --
--- Needs a superuser, or who may create roles and is admin of ours. Returns the settings that only a superuser could have set.
-create function logins.keep(login name, kind text, verifier text, connections integer) returns text[]
+-- Needs a superuser. Returns how many connections it may have.
+create function logins.keep(login name, kind text, verifier text, connections integer) returns integer
 language plpgsql as $$
 declare
   powers text;
   other name;
   wanted record;
-  refused text[] := '{}';
+  allowed constant integer := coalesce(connections, logins.connections_of(kind));
 begin
   if login like 'vw\_%' or login like 'pg\_%' or login = current_user then
     raise exception 'the name % is taken', login using errcode = 'reserved_name';
@@ -75,7 +75,7 @@ begin
     execute format('alter role %I replication', login);
   end if;
   execute format('alter role %I login inherit connection limit %s password %L',
-    login, coalesce(connections, logins.connections_of(kind)), verifier);
+    login, allowed, verifier);
   for other in
     select r.rolname
     from pg_auth_members m
@@ -95,12 +95,7 @@ begin
     from logins.setting s
     group by s.setting
   loop
-    begin
-      execute format('alter role %I reset %I', login, wanted.setting);
-    exception
-      -- without the right it cannot have been set either, but by a superuser, who would have to reset it, too
-      when insufficient_privilege then null;
-    end;
+    execute format('alter role %I reset %I', login, wanted.setting);
   end loop;
   for wanted in
     select s.setting, s.value
@@ -108,13 +103,9 @@ begin
     where s.kind = keep.kind
     order by s.setting
   loop
-    begin
-      execute format('alter role %I set %I = %L', login, wanted.setting, wanted.value);
-    exception
-      when insufficient_privilege then refused := refused || wanted.setting;
-    end;
+    execute format('alter role %I set %I = %L', login, wanted.setting, wanted.value);
   end loop;
-  return refused;
+  return allowed;
 end;
 $$;
 
@@ -132,13 +123,7 @@ begin
     where s.kind = 'analyst'
     order by s.setting
   loop
-    begin
-      execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
-    exception
-      when insufficient_privilege then
-        raise notice '% of vw_analyst was not set, for % may not; let a superuser run: alter role vw_analyst in database % set % = %',
-          wanted.setting, current_user, quote_ident(current_database()), wanted.setting, quote_literal(wanted.value);
-    end;
+    execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
   end loop;
 end;
 $$;

@@ -8,7 +8,7 @@
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
 -- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership in the role that
--- migrates, would make it a superuser wherever a superuser migrates.
+-- migrates, would make it a superuser, as only one migrates.
 --
 -- Roles belong to the whole server. Another database that is migrated at the same time may make them first.
 do $$
@@ -21,9 +21,6 @@ begin
         execute format('create role %I nologin', wanted);
       exception
         when duplicate_object or unique_violation then null;
-        when insufficient_privilege then
-          raise exception 'the role % is missing, and % may not create roles; let a superuser run: create role %',
-            wanted, current_user, wanted;
       end;
     end if;
   end loop;
@@ -113,27 +110,24 @@ begin
     execute format('revoke temporary on database %I from public', current_database());
     execute format('grant temporary on database %I to vw_core', current_database());
   end if;
-  -- only a superuser can; where none migrates, the server is somebody else's, and so is this
-  if (select r.rolsuper from pg_roles r where r.rolname = current_user) then
-    for given in
-      select p.oid
-      from pg_proc p
-      cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-      where a.grantee = 0
-        and (
-          p.pronamespace = 'pg_catalog'::regnamespace
-          and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea')
-          or p.proname = 'add_job'
-          and exists (
-            select
-            from pg_depend d
-            join pg_extension e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
-            where d.classid = 'pg_proc'::regclass and d.objid = p.oid and e.extname = 'timescaledb'
-          )
+  for given in
+    select p.oid
+    from pg_proc p
+    cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+    where a.grantee = 0
+      and (
+        p.pronamespace = 'pg_catalog'::regnamespace
+        and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea')
+        or p.proname = 'add_job'
+        and exists (
+          select
+          from pg_depend d
+          join pg_extension e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
+          where d.classid = 'pg_proc'::regclass and d.objid = p.oid and e.extname = 'timescaledb'
         )
-    loop
-      execute format('revoke execute on function %s from public', given);
-    end loop;
-  end if;
+      )
+  loop
+    execute format('revoke execute on function %s from public', given);
+  end loop;
 end;
 $$;

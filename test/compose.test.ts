@@ -118,9 +118,13 @@ void t.test("commands, regions and ports are those of the code", (t) => {
   const behind = [...proxy.matchAll(/^ +server (\S+) (\S+)/gm)];
   t.same(
     behind.map(([, name, address]) => [name, address]),
-    ["web-1", "web-2", "web"].map((name) => [name, `${name}:${port}`]),
+    ["web-1", "web-2", "web", "web-1", "web-2", "web"].map((name) => [
+      name,
+      `${name}:${port}`,
+    ]),
+    "those that are ready, or else those that answer",
   );
-  t.match(proxy, `check port ${healthPort.web} `);
+  t.equal(proxy.split(`check port ${healthPort.web} `).length, 3);
   t.end();
 });
 
@@ -226,9 +230,11 @@ void t.test(
     for (const name of ["database", "replica"])
       t.match(
         compose.services[name],
-        { networks: ["data"], ports: undefined, user: "70:70" },
-        `${name} is for the programs alone`,
+        { networks: ["data", "reach"], ports: undefined, user: "70:70" },
+        `${name} is for the programs alone, unless its port is published`,
       );
+    for (const [name, { networks }] of services)
+      if (networks.includes("reach")) t.match(name, /^(database|replica)$/);
     t.match(compose.networks, {
       data: { internal: true },
       watch: { internal: true },
@@ -245,6 +251,25 @@ void t.test(
     t.end();
   },
 );
+
+void t.test("the machine asked for has the memory that limits allow", (t) => {
+  const gigabytes = (profile: string | undefined) =>
+    services
+      .filter(([, { restart }]) => restart !== "no")
+      .filter(([, { profiles = [] }]) => profiles[0] === profile)
+      .map(([, { mem_limit: limit = "" }]) =>
+        limit.endsWith("g") ? parseInt(limit) : parseInt(limit) / 1024,
+      )
+      .reduce((sum, one) => sum + one, 0);
+  const page = readFileSync(packagedFile("docs/production.md"), "utf8");
+  const [plain, more] = [gigabytes(undefined), gigabytes("replicated")];
+  for (const sentence of [
+    `all containers together are ${plain} GB`,
+    `comes to ${plain + more} GB`,
+  ])
+    t.match(page.replace(/\s+/g, " "), sentence);
+  t.end();
+});
 
 void t.test("the image has what its programs read", (t) => {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");

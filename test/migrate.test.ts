@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import t, { type Test } from "tap";
@@ -22,10 +23,16 @@ void t.test("an empty database, with racing migrators", async (t) => {
   const [pool] = pools as [Pool];
   const files = await schemaNames(sqlFolder);
 
+  await refusedWithoutSuperuser(t, url);
   t.strictSame(
     await schemaState(pool),
     { missing: files, unknown: [] },
     "before, every schema file is missing",
+  );
+  t.strictSame(
+    await pool.query(sql`select to_regnamespace('venuewatch') as schema`),
+    [{ schema: null }],
+    "whoever may not migrate has changed nothing",
   );
 
   const told: string[] = [];
@@ -297,6 +304,20 @@ void t.test("the tables follow the registry", async (t) => {
     t.equal((await sources())[0]!.source_id, before[0]!.source_id);
   });
 });
+
+async function refusedWithoutSuperuser(t: Test, url: string): Promise<void> {
+  const pool = openPool(url, { applicationName: "test", log, max: 1 });
+  const name = `migrator_${randomBytes(6).toString("hex")}`;
+  await pool.script(`create role ${name} createrole`);
+  await pool.script(`set role ${name}`);
+  await t.rejects(migrate(pool, registry, log), {
+    name: "UserError",
+    message: `Migrating takes a superuser of the database server, but ${name} is none.`,
+  });
+  await pool.script("reset role");
+  await pool.script(`drop role ${name}`);
+  await pool.close();
+}
 
 function poolOn(t: Test, url: string): Pool {
   const pool = openPool(url, { applicationName: "test", log });

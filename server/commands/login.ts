@@ -10,7 +10,7 @@ import { secretValue } from "./secret-value.js";
 
 export const help = `Makes a login of the database server, or changes it: afterwards it has the rights of its role and no others of ours, the limits
 that are meant for it (sql/logins.sql), and the password. Safe to repeat. The server gets what it needs to know the password by, and
-never the password. With a DATABASE_URL of a superuser, or of a user that may create roles and is admin of ours.
+never the password. With a DATABASE_URL of a superuser.
 
 probe, core, web: for the programs of these names. analyst: for people, by psql. replica: for a server that replicates this one.`;
 
@@ -57,8 +57,6 @@ export async function run({ values, words }: Given): Promise<void> {
 
 interface Kept {
   connections: number;
-  /** Settings that only a superuser could have set. */
-  refused: string[];
 }
 
 /** What needs no quotes anywhere, in addresses neither. */
@@ -113,7 +111,7 @@ function refusalOf(login: string, error: unknown): UserError | null {
     );
   if (code === "42501")
     return new UserError(
-      `login: DATABASE_URL's user may not do this (${message}); take a superuser, or one that may create roles and is admin of ours`,
+      `login: DATABASE_URL's user may not do this (${message}); take a superuser`,
       { cause: error },
     );
   if (code === "3F000")
@@ -124,13 +122,6 @@ function refusalOf(login: string, error: unknown): UserError | null {
   return null;
 }
 
-function told(login: string, role: string, { connections, refused }: Kept) {
-  return [
-    `${login} is a login of role ${role}, with at most ${connections} connections\n`,
-    ...(refused.length > 0
-      ? [
-          `WARNING: not set, as only a superuser may: ${refused.join(", ")}; sql/logins.sql has the values\n`,
-        ]
-      : []),
-  ].join("");
+function told(login: string, role: string, { connections }: Kept) {
+  return `${login} is a login of role ${role}, with at most ${connections} connections\n`;
 }
