@@ -38,7 +38,7 @@ export async function analystsAsk(
   await t.test("reads who decided what", (t) => decisions(t, asked));
   await t.test("compares with notices", (t) => comparedAsTheApi(t, asked));
   await t.test("reads no more chunks than asked for", (t) => plans(t, asked));
-  await t.test("counts no retracted ones", (t) => retracted(t, asked));
+  await t.test("counts what the API counts", (t) => retracted(t, asked));
   await t.test("counts halves and fifths alike", (t) => ties(t, asked));
 }
 
@@ -425,9 +425,11 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
     order by i.started_at, i.incident_id
   `);
   const minuteMs = 60_000;
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
   const outages = incidents.filter(
     ({ venue, peak, startedAt }, place) =>
       peak === "outage" &&
+      +startedAt >= today - 6 * dayMs &&
       !incidents
         .slice(0, place)
         .some(
@@ -438,27 +440,62 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
         ),
   );
   t.ok(outages.length > 1 && outages.length < incidents.length);
-  const before = outages.map(({ venue, startedAt }) =>
-    bad.filter(
-      (one) =>
-        one.venue === venue &&
-        +one.minute >= +startedAt - 10 * minuteMs &&
-        +one.minute < +startedAt - minuteMs,
-    ),
+  t.ok(
+    outages.some(({ startedAt }) => +startedAt % minuteMs === 0),
+    "one begins with its minute",
   );
-  for (const row of (await answers(analyst, 10)).map(numbers)) {
+  const lately = bad.filter(({ minute }) => +minute >= today - 7 * dayMs);
+  const before = outages.map(({ venue, startedAt }) => {
+    const began = Math.floor(+startedAt / minuteMs);
+    return lately.filter(({ minute, ...one }) => {
+      const ahead = began - +minute / minuteMs;
+      return one.venue === venue && ahead >= 1 && ahead <= 10;
+    });
+  });
+  const measured = await pool.query<{ venue: string; minute: Date }>(sql`
+    select distinct v.venue, m.minute
+    from sample_minute m
+    join component c using (component_id)
+    join venue v using (venue_id)
+    where m.minute >= ${new Date(today - 7 * dayMs)}
+  `);
+  const windows = (minutes: { venue: string; minute: Date }[]) =>
+    new Set(
+      minutes.map(
+        ({ venue, minute }) =>
+          `${venue} ${Math.floor(+minute / minuteMs / 10)}`,
+      ),
+    ).size;
+  const foretold = (await answers(analyst, 10)).map(numbers);
+  t.strictSame(
+    foretold.map(({ fault }) => fault).sort(),
+    [...new Set(lately.map(({ fault }) => fault))].sort(),
+    "each fault that was seen",
+  );
+  for (const row of foretold) {
     const of = before.map(
       (samples) => samples.filter(({ fault }) => fault === row["fault"]).length,
     );
+    const preceded = of.filter((samples) => samples > 0).length;
+    const seen = lately.filter(({ fault }) => fault === row["fault"]);
+    const { before_pct, usual_pct, ...counts } = row;
     t.match(
-      row,
+      counts,
       {
-        outages: of.filter((samples) => samples > 0).length,
+        outages: preceded,
         of_outages: outages.length,
         bad_samples: of.reduce((sum, samples) => sum + samples, 0),
       },
       `${String(row["fault"])} before outages`,
     );
+    // per cent with one place, however a tie is rounded
+    const near = (told: unknown, part: number, of: number) =>
+      t.ok(
+        Math.abs((told as number) - (100 * part) / of) < 0.0501,
+        `${String(row["fault"])}: ${String(told)} of ${part} of ${of}`,
+      );
+    near(before_pct, preceded, outages.length);
+    near(usual_pct, windows(seen), windows(measured));
   }
 
   const refused = (await answers(analyst, 12)).map(numbers);
@@ -657,7 +694,10 @@ const zeros = {
   leads: 0,
 };
 
-/** A predicate on the time leaves chunks out, and one on names enters the index by the series. */
+/**
+ * A predicate on the time leaves chunks out, and one on names enters the index by the series. Of the questions, too: asked from now on instead of
+ * from days ago, they read no chunk that ended before today.
+ */
 async function plans(t: Test, { analyst, pool }: Asked) {
   const chunksOf = async (statement: string) => {
     const { rows } = await analyst.query<{ "QUERY PLAN": unknown }>(
@@ -669,6 +709,24 @@ async function plans(t: Test, { analyst, pool }: Asked) {
       indexes: [...new Set(text.match(/"Index Name":"[^"]*"/g) ?? [])].join(),
     };
   };
+  const ended = await pool.query<{ chunk: string }>(sql`
+    select chunk_name as chunk
+    from timescaledb_information.chunks
+    where range_end <= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC'
+  `);
+  t.ok(ended.length > 2);
+  for (const { title, statement } of questions) {
+    const { chunks } = await chunksOf(
+      statement
+        .replace(/current_date - \d+/g, "current_date")
+        .replace(/now\(\) - interval '[^']*'/g, "now()"),
+    );
+    t.strictSame(
+      ended.filter(({ chunk }) => chunks.has(chunk)),
+      [],
+      title,
+    );
+  }
   const [all] = await pool.query<{ chunks: number }>(
     sql`select count(*) as chunks from show_chunks('sample')`,
   );
@@ -702,11 +760,39 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
   const counted = async () => [
     // how long an open one has lasted moves
     (await answers(analyst, 4)).map((row) => ({ ...row, longest_s: null })),
+    (await answers(analyst, 10)).map(({ of_outages }) => of_outages),
     await answers(analyst, 14),
+    await answers(analyst, 15),
   ];
   const before = await counted();
   await pastIncident(pool, { ...okx, minutes: 500, retracted: true });
   t.strictSame(await counted(), before, "a retracted one is none");
+
+  const publish = (isPublished: boolean) =>
+    pool.query(sql`
+      update component c set published = ${isPublished}
+      from venue v
+      where v.venue_id = c.venue_id and v.venue = 'bitstamp' and c.component = 'rest:time'
+    `);
+  await pastIncident(pool, {
+    ...{ venue: "bitstamp", component: "rest:time" },
+    ...{ startedAt: new Date(), minutes: 1 },
+  });
+  t.strictNotSame(await counted(), before);
+  await publish(false);
+  t.strictSame(await counted(), before, "what left the registry is not shown");
+  await publish(true);
+  await pool.query(
+    sql`update venue set published = false where venue = 'bitstamp'`,
+  );
+  t.strictSame(await counted(), before, "nor what left with its venue");
+  const budgets = (await answers(analyst, 1)).map(({ venue }) => venue);
+  t.notOk(budgets.includes("bitstamp"), "which has no budget either");
+  t.equal(budgets.length, 14);
+  await pool.query(
+    sql`update venue set published = true where venue = 'bitstamp'`,
+  );
+
   await pastIncident(pool, { ...okx, minutes: null });
   const row = (await answers(analyst, 4))
     .map(numbers)

@@ -117,6 +117,18 @@ void t.test("the interface of analysts", async (t) => {
       "select lo_create(0)",
       "select lo_from_bytea(0, 'x')",
       "select public.add_job('pg_sleep', '1 hour')",
+      // into the log that replicas get, read only or not
+      "select pg_logical_emit_message(false, 'x', 'x')",
+      "select pg_logical_emit_message(true, 'x', '\\x00'::bytea)",
+      // of these one session takes what all have, or holds ours
+      ...["lock", "xact_lock", "lock_shared", "xact_lock_shared"].flatMap(
+        (kind) => [
+          `select pg_advisory_${kind}(1)`,
+          `select pg_advisory_${kind}(1, 1)`,
+          `select pg_try_advisory_${kind}(1)`,
+          `select pg_try_advisory_${kind}(1, 1)`,
+        ],
+      ),
       ...(onServer ? ["create temporary table mine ()"] : []),
     ])
       await t.rejects(analyst.query(statement), { code: "42501" }, statement);
