@@ -18,6 +18,8 @@ interface Asked {
   pool: Pool;
   api: Api;
   analyst: pg.Client;
+  /** By the numbers of the questions. Of the last minutes some ask, whose answers move: those are asked anew. */
+  answered: Map<string, Row[]>;
 }
 
 type Row = Record<string, unknown>;
@@ -27,8 +29,11 @@ export async function analystsAsk(
   t: Test,
   { pool, api, url }: { pool: Pool; api: Api; url: string },
 ): Promise<void> {
-  const asked = { pool, api, analyst: await analystOf(t, url) };
-  await t.test("asks twenty questions", (t) => askAll(t, asked.analyst));
+  const analyst = await analystOf(t, url);
+  const asked: Asked = { pool, api, analyst, answered: new Map() };
+  await t.test("asks twenty questions", async (t) => {
+    asked.answered = await askAll(t, analyst);
+  });
   await t.test("reads what the API shows", (t) => asTheApi(t, asked));
   await t.test("recomputes days from raw", (t) => daysFromRaw(t, asked));
   await t.test("finds the slowest hours", (t) => latencies(t, asked));
@@ -43,10 +48,15 @@ export async function analystsAsk(
 }
 
 /** That each is answered, by the columns that are shown. */
-export async function askAll(t: Test, analyst: pg.Client): Promise<void> {
+export async function askAll(
+  t: Test,
+  analyst: pg.Client,
+): Promise<Map<string, Row[]>> {
+  const answered = new Map<string, Row[]>();
   t.equal(questions.length, 20);
   for (const { title, statement, columns } of questions) {
     const { fields, rows } = await analyst.query<Row>(statement);
+    answered.set(number(title), rows);
     t.strictSame(
       fields.map(({ name }) => name),
       columns,
@@ -60,6 +70,7 @@ export async function askAll(t: Test, analyst: pg.Client): Promise<void> {
           `${title}: ${column}`,
         );
   }
+  return answered;
 }
 
 /** Where nothing was shared with anybody, or every vote counted. */
@@ -103,11 +114,11 @@ interface Detection {
   aheadUncorrelated: number | null;
 }
 
-async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
+async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
   const of = async <Body>(path: string) => (await api.ask<Body>(path)).body;
 
   const month = await of<Reliability>("/v1/reliability?days=30");
-  const budgets = await answers(analyst, 1);
+  const budgets = answered.get("1")!;
   t.ok(month.venues.some(({ downMinutes }) => downMinutes! > 0));
   for (const { id, ...told } of month.venues)
     t.match(
@@ -121,7 +132,7 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
     );
 
   const quarter = await of<Reliability>("/v1/reliability?days=90");
-  const failing = (await answers(analyst, 4)).map(numbers);
+  const failing = answered.get("4")!.map(numbers);
   for (const { id, ...told } of quarter.venues) {
     const rows = failing.filter(({ venue }) => venue === id);
     const sum = (column: string) =>
@@ -137,7 +148,7 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
       );
   }
 
-  await incidentsAsTold(t, { api, analyst, pool });
+  await incidentsAsTold(t, { api, analyst });
 
   interface Page {
     days: {
@@ -221,7 +232,7 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
     p50Ms: number | null;
     p95Ms: number | null;
   }>("/v1/notify");
-  const arrived = (await answers(analyst, 19)).map(numbers);
+  const arrived = answered.get("19")!.map(numbers);
   t.ok(notify.deliveries > 0);
   t.match(arrived.at(-1), {
     format: null,
@@ -230,13 +241,16 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
     p95_ms: notify.p95Ms,
   });
 
-  const [openings] = (await answers(analyst, 20)).map(numbers);
+  const [openings] = answered.get("20")!.map(numbers);
   t.ok((openings!["same"] as number) > 0);
   t.match(openings, { other: 0, not_kept: 0 });
 }
 
 /** Field by field, all that are told. */
-async function incidentsAsTold(t: Test, { api, analyst }: Asked) {
+async function incidentsAsTold(
+  t: Test,
+  { api, analyst }: Pick<Asked, "api" | "analyst">,
+) {
   interface Told {
     id: number;
     slug: string;
@@ -367,7 +381,7 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
 }
 
 /** By looking at each bad sample and each bad minute. */
-async function troubles(t: Test, { analyst, pool }: Asked) {
+async function troubles(t: Test, { analyst, pool, answered }: Asked) {
   const minutes = await pool.query<{ venue: string; minute: Date }>(sql`
     select v.venue, m.minute
     from venue_minute m
@@ -375,7 +389,7 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
     where m.bad and m.minute >= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC' - interval '29 days'
   `);
   const byMinute = groups(minutes, ({ minute }) => String(+minute));
-  const together = (await answers(analyst, 5)).map(numbers);
+  const together = answered.get("5")!.map(numbers);
   const names = new Set(minutes.map(({ venue }) => venue));
   t.equal(together.length, names.size);
   for (const venue of names) {
@@ -466,7 +480,7 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
           `${venue} ${Math.floor(+minute / minuteMs / 10)}`,
       ),
     ).size;
-  const foretold = (await answers(analyst, 10)).map(numbers);
+  const foretold = answered.get("10")!.map(numbers);
   t.strictSame(
     foretold.map(({ fault }) => fault).sort(),
     [...new Set(lately.map(({ fault }) => fault))].sort(),
@@ -519,7 +533,7 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
   }
 }
 
-async function decisions(t: Test, { api, analyst }: Asked) {
+async function decisions(t: Test, { api, analyst, answered }: Asked) {
   interface Told {
     slug: string;
     kind: string;
@@ -530,7 +544,7 @@ async function decisions(t: Test, { api, analyst }: Asked) {
   const { body } = await api.ask<{ incidents: Told[] }>(
     "/v1/incidents?limit=200&days=90",
   );
-  const soon = (await answers(analyst, 14)).map(numbers);
+  const soon = answered.get("14")!.map(numbers);
   t.equal(
     soon.reduce((sum, row) => sum + (row["incidents"] as number), 0),
     body.incidents.length,
@@ -552,7 +566,7 @@ async function decisions(t: Test, { api, analyst }: Asked) {
     });
   }
 
-  const votes = await answers(analyst, 15);
+  const votes = answered.get("15")!;
   const slug = String(votes[0]!["slug"]);
   const newest = body.incidents.reduce((a, b) =>
     b.openedAt > a.openedAt ? b : a,
@@ -611,12 +625,12 @@ async function decisions(t: Test, { api, analyst }: Asked) {
 
 async function comparedAsTheApi(t: Test, asked: Asked) {
   await noticesAsTold(t, asked);
-  const { api, analyst } = asked;
+  const { api, analyst, answered } = asked;
   const { body } = await api.ask<{
     venues: { id: string; detection: Detection }[];
   }>("/v1/detection?days=90");
-  const admitted = (await answers(analyst, 17)).map(numbers);
-  const calm = (await answers(analyst, 18)).map(numbers);
+  const admitted = answered.get("17")!.map(numbers);
+  const calm = answered.get("18")!.map(numbers);
   const { rows: alone } = await analyst.query<Row>(`
     select venue, count(*) filter (where near)::int as near, count(*) filter (where not near)::int as silent
     from analytics.pairings
@@ -772,10 +786,10 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
     pool.query(sql`
       update component c set published = ${isPublished}
       from venue v
-      where v.venue_id = c.venue_id and v.venue = 'bitstamp' and c.component = 'rest:time'
+      where v.venue_id = c.venue_id and v.venue = 'bitstamp' and c.component = 'rest:fx'
     `);
   await pastIncident(pool, {
-    ...{ venue: "bitstamp", component: "rest:time" },
+    ...{ venue: "bitstamp", component: "rest:fx" },
     ...{ startedAt: new Date(), minutes: 1 },
   });
   t.strictNotSame(await counted(), before);
