@@ -32,6 +32,7 @@ from (
     ('web', 'default_transaction_read_only', 'on'),
     ('analyst', 'statement_timeout', '5min'),
     ('analyst', 'idle_in_transaction_session_timeout', '10min'),
+    ('analyst', 'idle_session_timeout', '1h'),
     ('analyst', 'temp_file_limit', '4GB'),
     ('analyst', 'default_transaction_read_only', 'on')
 ) s (kind, setting, value);

@@ -95,7 +95,9 @@ end;
 $$;
 
 -- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with temporary tables, which no limit of temporary files
--- counts, and with large objects, and leave jobs behind that run on their own. Nobody here needs that, but for core's upkeep perhaps the first.
+-- counts, with large objects, and with messages in the log that replicas and archives get, even from a transaction that is read only; leave jobs
+-- behind that run on their own; and take advisory locks, of which one session exhausts the memory that the locks of all share, or holds ours.
+-- Nobody here needs that, but for core's upkeep perhaps the first, and for some of these locks who takes turns by them.
 do $$
 declare
   given regprocedure;
@@ -110,6 +112,9 @@ begin
     execute format('revoke temporary on database %I from public', current_database());
     execute format('grant temporary on database %I to vw_core', current_database());
   end if;
+  -- a probe for hold_watch.sql; core for hold_outbox.sql, the retention of upkeep.sql, and replays
+  grant execute on function pg_advisory_xact_lock(bigint) to vw_probe, vw_core;
+  grant execute on function pg_try_advisory_xact_lock(bigint) to vw_core;
   for given in
     select p.oid
     from pg_proc p
@@ -117,7 +122,10 @@ begin
     where a.grantee = 0
       and (
         p.pronamespace = 'pg_catalog'::regnamespace
-        and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea')
+        and (
+          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')
+          or p.proname ~ '^pg_(try_)?advisory_(xact_)?lock'
+        )
         or p.proname = 'add_job'
         and exists (
           select

@@ -18,6 +18,8 @@ interface Asked {
   pool: Pool;
   api: Api;
   analyst: pg.Client;
+  /** By the numbers of the questions. Of the last minutes some ask, whose answers move: those are asked anew. */
+  answered: Map<string, Row[]>;
 }
 
 type Row = Record<string, unknown>;
@@ -27,8 +29,11 @@ export async function analystsAsk(
   t: Test,
   { pool, api, url }: { pool: Pool; api: Api; url: string },
 ): Promise<void> {
-  const asked = { pool, api, analyst: await analystOf(t, url) };
-  await t.test("asks twenty questions", (t) => askAll(t, asked.analyst));
+  const analyst = await analystOf(t, url);
+  const asked: Asked = { pool, api, analyst, answered: new Map() };
+  await t.test("asks twenty questions", async (t) => {
+    asked.answered = await askAll(t, analyst);
+  });
   await t.test("reads what the API shows", (t) => asTheApi(t, asked));
   await t.test("recomputes days from raw", (t) => daysFromRaw(t, asked));
   await t.test("finds the slowest hours", (t) => latencies(t, asked));
@@ -38,15 +43,20 @@ export async function analystsAsk(
   await t.test("reads who decided what", (t) => decisions(t, asked));
   await t.test("compares with notices", (t) => comparedAsTheApi(t, asked));
   await t.test("reads no more chunks than asked for", (t) => plans(t, asked));
-  await t.test("counts no retracted ones", (t) => retracted(t, asked));
+  await t.test("counts what the API counts", (t) => retracted(t, asked));
   await t.test("counts halves and fifths alike", (t) => ties(t, asked));
 }
 
 /** That each is answered, by the columns that are shown. */
-export async function askAll(t: Test, analyst: pg.Client): Promise<void> {
+export async function askAll(
+  t: Test,
+  analyst: pg.Client,
+): Promise<Map<string, Row[]>> {
+  const answered = new Map<string, Row[]>();
   t.equal(questions.length, 20);
   for (const { title, statement, columns } of questions) {
     const { fields, rows } = await analyst.query<Row>(statement);
+    answered.set(number(title), rows);
     t.strictSame(
       fields.map(({ name }) => name),
       columns,
@@ -60,6 +70,7 @@ export async function askAll(t: Test, analyst: pg.Client): Promise<void> {
           `${title}: ${column}`,
         );
   }
+  return answered;
 }
 
 /** Where nothing was shared with anybody, or every vote counted. */
@@ -103,11 +114,11 @@ interface Detection {
   aheadUncorrelated: number | null;
 }
 
-async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
+async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
   const of = async <Body>(path: string) => (await api.ask<Body>(path)).body;
 
   const month = await of<Reliability>("/v1/reliability?days=30");
-  const budgets = await answers(analyst, 1);
+  const budgets = answered.get("1")!;
   t.ok(month.venues.some(({ downMinutes }) => downMinutes! > 0));
   for (const { id, ...told } of month.venues)
     t.match(
@@ -121,7 +132,7 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
     );
 
   const quarter = await of<Reliability>("/v1/reliability?days=90");
-  const failing = (await answers(analyst, 4)).map(numbers);
+  const failing = answered.get("4")!.map(numbers);
   for (const { id, ...told } of quarter.venues) {
     const rows = failing.filter(({ venue }) => venue === id);
     const sum = (column: string) =>
@@ -137,7 +148,7 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
       );
   }
 
-  await incidentsAsTold(t, { api, analyst, pool });
+  await incidentsAsTold(t, { api, analyst });
 
   interface Page {
     days: {
@@ -221,7 +232,7 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
     p50Ms: number | null;
     p95Ms: number | null;
   }>("/v1/notify");
-  const arrived = (await answers(analyst, 19)).map(numbers);
+  const arrived = answered.get("19")!.map(numbers);
   t.ok(notify.deliveries > 0);
   t.match(arrived.at(-1), {
     format: null,
@@ -230,13 +241,16 @@ async function asTheApi(t: Test, { api, analyst, pool }: Asked) {
     p95_ms: notify.p95Ms,
   });
 
-  const [openings] = (await answers(analyst, 20)).map(numbers);
+  const [openings] = answered.get("20")!.map(numbers);
   t.ok((openings!["same"] as number) > 0);
   t.match(openings, { other: 0, not_kept: 0 });
 }
 
 /** Field by field, all that are told. */
-async function incidentsAsTold(t: Test, { api, analyst }: Asked) {
+async function incidentsAsTold(
+  t: Test,
+  { api, analyst }: Pick<Asked, "api" | "analyst">,
+) {
   interface Told {
     id: number;
     slug: string;
@@ -367,7 +381,7 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
 }
 
 /** By looking at each bad sample and each bad minute. */
-async function troubles(t: Test, { analyst, pool }: Asked) {
+async function troubles(t: Test, { analyst, pool, answered }: Asked) {
   const minutes = await pool.query<{ venue: string; minute: Date }>(sql`
     select v.venue, m.minute
     from venue_minute m
@@ -375,7 +389,7 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
     where m.bad and m.minute >= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC' - interval '29 days'
   `);
   const byMinute = groups(minutes, ({ minute }) => String(+minute));
-  const together = (await answers(analyst, 5)).map(numbers);
+  const together = answered.get("5")!.map(numbers);
   const names = new Set(minutes.map(({ venue }) => venue));
   t.equal(together.length, names.size);
   for (const venue of names) {
@@ -425,9 +439,11 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
     order by i.started_at, i.incident_id
   `);
   const minuteMs = 60_000;
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
   const outages = incidents.filter(
     ({ venue, peak, startedAt }, place) =>
       peak === "outage" &&
+      +startedAt >= today - 6 * dayMs &&
       !incidents
         .slice(0, place)
         .some(
@@ -438,27 +454,62 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
         ),
   );
   t.ok(outages.length > 1 && outages.length < incidents.length);
-  const before = outages.map(({ venue, startedAt }) =>
-    bad.filter(
-      (one) =>
-        one.venue === venue &&
-        +one.minute >= +startedAt - 10 * minuteMs &&
-        +one.minute < +startedAt - minuteMs,
-    ),
+  t.ok(
+    outages.some(({ startedAt }) => +startedAt % minuteMs === 0),
+    "one begins with its minute",
   );
-  for (const row of (await answers(analyst, 10)).map(numbers)) {
+  const lately = bad.filter(({ minute }) => +minute >= today - 7 * dayMs);
+  const before = outages.map(({ venue, startedAt }) => {
+    const began = Math.floor(+startedAt / minuteMs);
+    return lately.filter(({ minute, ...one }) => {
+      const ahead = began - +minute / minuteMs;
+      return one.venue === venue && ahead >= 1 && ahead <= 10;
+    });
+  });
+  const measured = await pool.query<{ venue: string; minute: Date }>(sql`
+    select distinct v.venue, m.minute
+    from sample_minute m
+    join component c using (component_id)
+    join venue v using (venue_id)
+    where m.minute >= ${new Date(today - 7 * dayMs)}
+  `);
+  const windows = (minutes: { venue: string; minute: Date }[]) =>
+    new Set(
+      minutes.map(
+        ({ venue, minute }) =>
+          `${venue} ${Math.floor(+minute / minuteMs / 10)}`,
+      ),
+    ).size;
+  const foretold = answered.get("10")!.map(numbers);
+  t.strictSame(
+    foretold.map(({ fault }) => fault).sort(),
+    [...new Set(lately.map(({ fault }) => fault))].sort(),
+    "each fault that was seen",
+  );
+  for (const row of foretold) {
     const of = before.map(
       (samples) => samples.filter(({ fault }) => fault === row["fault"]).length,
     );
+    const preceded = of.filter((samples) => samples > 0).length;
+    const seen = lately.filter(({ fault }) => fault === row["fault"]);
+    const { before_pct, usual_pct, ...counts } = row;
     t.match(
-      row,
+      counts,
       {
-        outages: of.filter((samples) => samples > 0).length,
+        outages: preceded,
         of_outages: outages.length,
         bad_samples: of.reduce((sum, samples) => sum + samples, 0),
       },
       `${String(row["fault"])} before outages`,
     );
+    // per cent with one place, however a tie is rounded
+    const near = (told: unknown, part: number, of: number) =>
+      t.ok(
+        Math.abs((told as number) - (100 * part) / of) < 0.0501,
+        `${String(row["fault"])}: ${String(told)} of ${part} of ${of}`,
+      );
+    near(before_pct, preceded, outages.length);
+    near(usual_pct, windows(seen), windows(measured));
   }
 
   const refused = (await answers(analyst, 12)).map(numbers);
@@ -482,7 +533,7 @@ async function troubles(t: Test, { analyst, pool }: Asked) {
   }
 }
 
-async function decisions(t: Test, { api, analyst }: Asked) {
+async function decisions(t: Test, { api, analyst, answered }: Asked) {
   interface Told {
     slug: string;
     kind: string;
@@ -493,7 +544,7 @@ async function decisions(t: Test, { api, analyst }: Asked) {
   const { body } = await api.ask<{ incidents: Told[] }>(
     "/v1/incidents?limit=200&days=90",
   );
-  const soon = (await answers(analyst, 14)).map(numbers);
+  const soon = answered.get("14")!.map(numbers);
   t.equal(
     soon.reduce((sum, row) => sum + (row["incidents"] as number), 0),
     body.incidents.length,
@@ -515,7 +566,7 @@ async function decisions(t: Test, { api, analyst }: Asked) {
     });
   }
 
-  const votes = await answers(analyst, 15);
+  const votes = answered.get("15")!;
   const slug = String(votes[0]!["slug"]);
   const newest = body.incidents.reduce((a, b) =>
     b.openedAt > a.openedAt ? b : a,
@@ -574,12 +625,12 @@ async function decisions(t: Test, { api, analyst }: Asked) {
 
 async function comparedAsTheApi(t: Test, asked: Asked) {
   await noticesAsTold(t, asked);
-  const { api, analyst } = asked;
+  const { api, analyst, answered } = asked;
   const { body } = await api.ask<{
     venues: { id: string; detection: Detection }[];
   }>("/v1/detection?days=90");
-  const admitted = (await answers(analyst, 17)).map(numbers);
-  const calm = (await answers(analyst, 18)).map(numbers);
+  const admitted = answered.get("17")!.map(numbers);
+  const calm = answered.get("18")!.map(numbers);
   const { rows: alone } = await analyst.query<Row>(`
     select venue, count(*) filter (where near)::int as near, count(*) filter (where not near)::int as silent
     from analytics.pairings
@@ -657,7 +708,10 @@ const zeros = {
   leads: 0,
 };
 
-/** A predicate on the time leaves chunks out, and one on names enters the index by the series. */
+/**
+ * A predicate on the time leaves chunks out, and one on names enters the index by the series. Of the questions, too: asked from now on instead of
+ * from days ago, they read no chunk that ended before today.
+ */
 async function plans(t: Test, { analyst, pool }: Asked) {
   const chunksOf = async (statement: string) => {
     const { rows } = await analyst.query<{ "QUERY PLAN": unknown }>(
@@ -669,6 +723,24 @@ async function plans(t: Test, { analyst, pool }: Asked) {
       indexes: [...new Set(text.match(/"Index Name":"[^"]*"/g) ?? [])].join(),
     };
   };
+  const ended = await pool.query<{ chunk: string }>(sql`
+    select chunk_name as chunk
+    from timescaledb_information.chunks
+    where range_end <= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC'
+  `);
+  t.ok(ended.length > 2);
+  for (const { title, statement } of questions) {
+    const { chunks } = await chunksOf(
+      statement
+        .replace(/current_date - \d+/g, "current_date")
+        .replace(/now\(\) - interval '[^']*'/g, "now()"),
+    );
+    t.strictSame(
+      ended.filter(({ chunk }) => chunks.has(chunk)),
+      [],
+      title,
+    );
+  }
   const [all] = await pool.query<{ chunks: number }>(
     sql`select count(*) as chunks from show_chunks('sample')`,
   );
@@ -702,11 +774,39 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
   const counted = async () => [
     // how long an open one has lasted moves
     (await answers(analyst, 4)).map((row) => ({ ...row, longest_s: null })),
+    (await answers(analyst, 10)).map(({ of_outages }) => of_outages),
     await answers(analyst, 14),
+    await answers(analyst, 15),
   ];
   const before = await counted();
   await pastIncident(pool, { ...okx, minutes: 500, retracted: true });
   t.strictSame(await counted(), before, "a retracted one is none");
+
+  const publish = (isPublished: boolean) =>
+    pool.query(sql`
+      update component c set published = ${isPublished}
+      from venue v
+      where v.venue_id = c.venue_id and v.venue = 'bitstamp' and c.component = 'rest:fx'
+    `);
+  await pastIncident(pool, {
+    ...{ venue: "bitstamp", component: "rest:fx" },
+    ...{ startedAt: new Date(), minutes: 1 },
+  });
+  t.strictNotSame(await counted(), before);
+  await publish(false);
+  t.strictSame(await counted(), before, "what left the registry is not shown");
+  await publish(true);
+  await pool.query(
+    sql`update venue set published = false where venue = 'bitstamp'`,
+  );
+  t.strictSame(await counted(), before, "nor what left with its venue");
+  const budgets = (await answers(analyst, 1)).map(({ venue }) => venue);
+  t.notOk(budgets.includes("bitstamp"), "which has no budget either");
+  t.equal(budgets.length, 14);
+  await pool.query(
+    sql`update venue set published = true where venue = 'bitstamp'`,
+  );
+
   await pastIncident(pool, { ...okx, minutes: null });
   const row = (await answers(analyst, 4))
     .map(numbers)

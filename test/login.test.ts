@@ -45,6 +45,7 @@ void t.test("logins", async (t) => {
       settings: [
         "default_transaction_read_only=on",
         "idle_in_transaction_session_timeout=10min",
+        "idle_session_timeout=1h",
         "statement_timeout=5min",
         "temp_file_limit=4GB",
       ],
