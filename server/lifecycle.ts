@@ -16,7 +16,13 @@ import { constants } from "node:os";
 import { makeClosings } from "./closings.js";
 import type { Log } from "./log.js";
 import { tellSupervisor, whenSupervisorIsGone } from "./supervised.js";
-import { exitCodes, stackOf, tellWhy, UserError } from "./user-error.js";
+import {
+  exitCodes,
+  outputFault,
+  stackOf,
+  tellWhy,
+  UserError,
+} from "./user-error.js";
 
 export interface Life {
   /** To be called on the line after opening. Closings run in reverse order, and share one deadline. */
@@ -68,10 +74,10 @@ async function live(
   deadlineMs: number,
   codeWhenStopped: (signal: Signal) => number,
 ): Promise<never> {
-  surviveReadersOfOutput();
   const closings = makeClosings(log, deadlineMs);
   const end = await Promise.race([
     endFromOutside(log, codeWhenStopped),
+    endOfOutput(),
     endOfWork(log, work({ onClose: closings.add }), closings.begun),
   ]);
   const clean = await closings.run();
@@ -128,10 +134,16 @@ function codeOfSignal(signal: Signal): number {
 }
 
 /** `venuewatch up 2>&1 | head` ends the reader of our log. That is no reason to stop watching venues. */
-function surviveReadersOfOutput(): void {
-  function onOutputError(error: NodeJS.ErrnoException) {
-    if (error.code !== "EPIPE") throw error;
-  }
-  process.stdout.on("error", onOutputError);
-  process.stderr.on("error", onOutputError);
+function endOfOutput(): Promise<End> {
+  return new Promise((resolve) => {
+    function onError(error: NodeJS.ErrnoException, refusal: UserError | null) {
+      if (error.code === "EPIPE") return;
+      if (refusal === null) throw error;
+      resolve({ exitCode: exitCodes.userError, refusal });
+    }
+    process.stdout.on("error", (error: Error) =>
+      onError(error, outputFault(error)),
+    );
+    process.stderr.on("error", (error: Error) => onError(error, null));
+  });
 }

@@ -12,6 +12,16 @@ export class UserError extends Error {
   override name = "UserError";
 }
 
+/** What is wrong with standard output, where that is why it cannot be written. */
+export function outputFault(error: unknown): UserError | null {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall !== "write") return null;
+  return new UserError(
+    `standard output cannot be written (${code}): look after where it goes, and the room there`,
+    { cause: error },
+  );
+}
+
 export const exitCodes = { done: 0, bug: 1, userError: 2 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 

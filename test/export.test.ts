@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import t, { type Test } from "tap";
 import { options, run as runExport } from "../server/commands/export.js";
 import { openPool, type Pool, sql } from "../server/db.js";
+import { noteBegun } from "../server/export/begun.js";
 import { writeExport } from "../server/export/export.js";
-import { forms, type FormName } from "../server/export/form.js";
+import type { FormName } from "../server/export/form.js";
 import type { What } from "../server/export/kinds.js";
 import { recordsOf, type Wanted } from "../server/export/records.js";
 import { makeLog } from "../server/log.js";
@@ -17,15 +19,19 @@ import { parseCsv } from "./csv.js";
 import { migratedDatabase } from "./database.js";
 import { measured, pastIncident } from "./fleet.js";
 import { randomFrom } from "./random-samples.js";
+import { same } from "./same.js";
 import { until } from "./until.js";
 import { usedBytes } from "./used-bytes.js";
 
 const log = makeLog("test", "error");
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
-const kills = Number(process.env.EXPORT_KILLS ?? 2);
+const { EXPORT_KILLS, EXPORT_ROWS } = process.env;
+const kills = Number(EXPORT_KILLS ?? 2);
+/** Of a file, apart from those of its beginning and its end. */
+const cutsWithin = EXPORT_KILLS ? 25 : 2;
 /** Of samples; in its longer form more, over as many hours as it takes. */
-const rows = Number(process.env.EXPORT_ROWS ?? 4_000);
+const rows = Number(EXPORT_ROWS ?? 2_000);
 
 const midnight = Math.floor(Date.now() / dayMs) * dayMs;
 /** Within what every window ends. */
@@ -45,12 +51,9 @@ void t.test("what was measured, in files", async (t) => {
     ] as const) {
       const expected = await asJson(pool, view, order);
       t.ok(expected.length > 0, `${expected.length} ${what}`);
-      t.strictSame(
-        jsonOf(await text(pool, "ndjson", { what })),
-        expected,
-        what,
-      );
-      t.strictSame(
+      same(t, jsonOf(await text(pool, "ndjson", { what })), expected, what);
+      same(
+        t,
         parseCsv(await text(pool, "csv", { what })),
         expected.map((row) =>
           Object.fromEntries(
@@ -107,15 +110,17 @@ void t.test("what was measured, in files", async (t) => {
       for (
         let cut = 300;
         cut < whole.length;
-        cut += Math.ceil(whole.length / 5) | 1
+        cut += Math.ceil(whole.length / cutsWithin) | 1
       )
         cuts.push(cut);
       for (const cut of cuts) {
         await writeFile(path, whole.subarray(0, cut));
+        await noteBegun(path, wantedOf(wanted), form);
         await write(pool, form, wanted, path);
         const now = await readFile(path);
         if (!now.equals(whole)) t.fail(`${path}, cut after ${cut} bytes`);
       }
+      t.notOk(existsSync(`${path}.unfinished`));
       t.pass(
         `${cuts.length} cuts of ${whole.length} bytes, ${what} as ${form}`,
       );
@@ -131,25 +136,32 @@ void t.test("what was measured, in files", async (t) => {
       ...["--from", from.toISOString(), "--to", to.toISOString()],
     ];
     for (let killed = 0; killed < kills;) {
+      const signal = killed === 0 ? "SIGTERM" : "SIGKILL";
       const begun = await sizeOf(path);
       const enough = begun + random() * 0.7 * (whole.length - begun);
       const gone = new AbortController();
-      const { code } = await cliWith(
+      const { code, err } = await cliWith(
         t,
         args,
         { DATABASE_URL: url },
         "",
         (child) => {
           child.once("exit", () => gone.abort());
-          void killAt(child, path, enough, gone.signal);
+          void killAt(child, signal, path, enough, gone.signal);
         },
       );
-      if (code === null) killed++;
       // it was quicker
-      else await rm(path);
+      if (code === 0) await rm(path);
+      else {
+        killed++;
+        t.equal(code, signal === "SIGTERM" ? 143 : null, err);
+        if (signal === "SIGTERM") {
+          t.match(err, /warn export: stopped; go on by --resume\n$/);
+          t.notMatch(err, /given up|aborted/);
+        }
+      }
     }
-    const last = await cliWith(t, args, { DATABASE_URL: url });
-    t.equal(last.code, 0, last.err);
+    await write(pool, "csv", { what: "samples" }, path);
     t.equal(await readFile(path, "utf8"), whole);
   });
 
@@ -157,6 +169,11 @@ void t.test("what was measured, in files", async (t) => {
     slowReader(t, pool, url),
   );
   await t.test("a reader that has had enough", (t) => earlyEnd(t, url));
+  await t.test("no room where it goes", (t) => noRoom(t, url));
+  await t.test("begun with other options", (t) =>
+    otherOptions(t, pool, folder),
+  );
+  await t.test("a night in which nothing happened", (t) => quiet(t, pool));
   await t.test("by whoever may ask as an analyst", async (t) => {
     const analyst = openPool(url, { applicationName: "test", log, max: 1 });
     t.teardown(() => analyst.close());
@@ -175,10 +192,10 @@ void t.test("what was measured, in files", async (t) => {
 /** Samples of three days, so many; roll-ups of them; and incidents, one of them with a text that is hard to write. */
 async function fill(pool: Pool): Promise<void> {
   // some two hundred every five seconds; in stretches, so that they come in many windows
-  const stretches = 10;
+  const stretches = 5;
   const slots = Math.ceil(rows / 200 / stretches);
   for (let i = 0; i < stretches; i++) {
-    const start = +from + i * 7 * 60 * minuteMs - 5_000;
+    const start = +from + i * 14 * 60 * minuteMs - 5_000;
     await measured(pool, {
       from: new Date(start),
       to: new Date(start + slots * 5_000 + 1),
@@ -236,28 +253,102 @@ async function slowReader(t: Test, pool: Pool, url: string): Promise<void> {
 
 /** `venuewatch export … | head` */
 async function earlyEnd(t: Test, url: string): Promise<void> {
+  const child = exporting(t, url, "samples", "pipe");
+  child.stdout!.once("data", () => child.stdout!.destroy());
+  t.strictSame(await endOf(child), { code: 0, err: "" });
+}
+
+async function noRoom(t: Test, url: string): Promise<void> {
+  const full = await open("/dev/full", "w");
+  t.teardown(() => full.close());
+  const child = exporting(t, url, "days", full.fd);
+  t.strictSame(await endOf(child), {
+    code: 2,
+    err: "venuewatch: standard output cannot be written (ENOSPC): look after where it goes, and the room there\n",
+  });
+}
+
+function exporting(t: Test, url: string, what: What, output: "pipe" | number) {
+  const period = ["--from", from.toISOString(), "--to", to.toISOString()];
   const child = spawn(
     process.execPath,
-    [
-      packagedFile("dist/server/cli.js"),
-      ...[
-        "export",
-        "--what",
-        "samples",
-        "--from",
-        from.toISOString(),
-        "--to",
-        to.toISOString(),
-      ],
-    ],
-    { env: { PATH: process.env["PATH"], DATABASE_URL: url } },
+    [packagedFile("dist/server/cli.js"), "export", "--what", what, ...period],
+    {
+      env: { PATH: process.env["PATH"], DATABASE_URL: url },
+      stdio: ["ignore", output, "pipe"],
+    },
   );
   t.teardown(() => child.kill("SIGKILL"));
+  return child;
+}
+
+async function endOf(child: ChildProcess) {
   let err = "";
-  child.stderr.on("data", (piece: Buffer) => (err += piece.toString()));
-  child.stdout.once("data", () => child.stdout.destroy());
+  child.stderr!.on("data", (piece: Buffer) => (err += piece.toString()));
   const [code] = (await once(child, "close")) as [number];
-  t.strictSame({ code, err }, { code: 0, err: "" });
+  return { code, err };
+}
+
+/** Each of them alike in the records that are there already. */
+async function otherOptions(t: Test, pool: Pool, folder: string) {
+  const path = `${folder}/other.csv`;
+  const before = new Date(+from - dayMs);
+  const begun: Given = { what: "incidents", venue: "okx" };
+  const whole = await text(pool, "csv", begun);
+  const cut = whole.slice(0, -9);
+  await writeFile(path, cut);
+  await noteBegun(path, wantedOf(begun), "csv");
+  const changes: [Given, FormName, string][] = [
+    [{ ...begun, venue: null }, "csv", "with --venue okx"],
+    [{ ...begun, venue: "kraken" }, "csv", "with --venue okx"],
+    [{ ...begun, retracted: true }, "csv", "without --retracted"],
+    [{ ...begun, what: "days" }, "csv", "with --what incidents"],
+    [begun, "ndjson", "with --format csv"],
+    [
+      { ...begun, period: { from: before, to } },
+      "csv",
+      `with --from ${from.toISOString()}`,
+    ],
+    [
+      { ...begun, period: { from, to: new Date(+to - 1) } },
+      "csv",
+      `with --to ${to.toISOString()}`,
+    ],
+  ];
+  for (const [given, form, told] of changes) {
+    await t.rejects(write(pool, form, given, path), {
+      name: "UserError",
+      message: `--resume: ${path} was begun ${told}. Give the options that it was begun with, or name another file`,
+    });
+    t.equal(await readFile(path, "utf8"), cut, "it is as it was");
+  }
+  await write(pool, "csv", begun, path);
+  t.equal(await readFile(path, "utf8"), whole);
+  await t.rejects(write(pool, "csv", begun, path), {
+    name: "UserError",
+    message: /other.csv is finished, or not of an export/,
+  });
+  await writeFile(`${path}.unfinished`, "");
+  await t.rejects(write(pool, "csv", begun, path), {
+    message: /other.csv.unfinished does not say what it stands beside/,
+  });
+}
+
+async function quiet(t: Test, pool: Pool): Promise<void> {
+  const hour = (hours: number) => new Date(midnight + hours * 60 * minuteMs);
+  for (const [night, period] of [
+    ["after the newest", { from: hour(-4), to: hour(0) }],
+    ["between two", { from: hour(-20), to: hour(-10) }],
+    ["before the first", { from: hour(-90), to: hour(-80) }],
+  ] as const) {
+    const csv = await text(pool, "csv", { what: "incidents", period });
+    t.match(csv, /^[a-z0-9_,]+\r\n$/, night);
+  }
+  const period = { from: hour(48), to: hour(72) };
+  await t.rejects(text(pool, "csv", { what: "incidents", period }), {
+    name: "UserError",
+    message: /there are no incidents in this period/,
+  });
 }
 
 async function faults(t: Test, pool: Pool, folder: string) {
@@ -279,27 +370,17 @@ async function faults(t: Test, pool: Pool, folder: string) {
     /faults.csv is there already; go on with it by --resume/,
     false,
   );
-  await rejects(
-    { what: "minutes" },
-    "csv",
-    /of another export: it does not begin with this one's columns/,
-  );
-  await rejects(
-    { what: "days" },
-    "ndjson",
-    /of another export: its last record is 20/,
-  );
-  await rejects(
-    { what: "days", venue: "binance" },
-    "csv",
-    /of another export: its last record is of/,
-  );
-  const earlier = { from, to: new Date(+from + dayMs) };
-  await rejects(
-    { what: "days", period: earlier },
-    "csv",
-    /its last record is of 20/,
-  );
+  for (const [what, form, message] of [
+    ["minutes", "csv", /it does not begin with this one's columns/],
+    ["days", "ndjson", /of another version's: its last record is 20/],
+  ] as const) {
+    await noteBegun(path, wantedOf({ what }), form);
+    await rejects({ what }, form, message);
+  }
+  await t.rejects(write(pool, "csv", { what: "days" }, "/dev/null"), {
+    name: "UserError",
+    message: /--output: expected a file, got \/dev\/null, which is none/,
+  });
   await rejects(
     { what: "days", venue: "mtgox" },
     "csv",
@@ -322,7 +403,10 @@ async function faults(t: Test, pool: Pool, folder: string) {
   for (const [args, message] of [
     [["--from", "2026-02-30"], /--from: expected a day like 2026-01-31 or an/],
     [[...period, "--to", "2026-01-02"], /--to: expected a time after --from/],
-    [period, /--what: expected samples, minutes, days, incidents, got "not/],
+    [
+      period,
+      /--what: expected samples, minutes, days, incidents, got nothing$/,
+    ],
     [[...period, "--what", "days", "--resume"], /--resume: expected a file/],
   ] as const)
     await t.rejects(runExport({ values: parsed(args), words: [] }), {
@@ -353,7 +437,7 @@ async function text(pool: Pool, form: FormName, given: Given): Promise<string> {
     },
   });
   await writeExport(pool, wantedOf(given), {
-    ...{ form: forms[form], output, resume: false, log },
+    ...{ format: form, output, resume: false, log },
     signal: new AbortController().signal,
   });
   return pieces.join("");
@@ -367,7 +451,7 @@ async function write(
   resume = true,
 ) {
   await writeExport(pool, wantedOf(given), {
-    ...{ form: forms[form], output, resume, log },
+    ...{ format: form, output, resume, log },
     signal: new AbortController().signal,
   });
 }
@@ -407,6 +491,7 @@ function inCsv(value: unknown): string {
 
 async function killAt(
   child: ChildProcess,
+  signal: "SIGTERM" | "SIGKILL",
   path: string,
   size: number,
   gone: AbortSignal,
@@ -416,7 +501,7 @@ async function killAt(
     60_000,
     1,
   );
-  child.kill("SIGKILL");
+  child.kill(signal);
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -18,9 +18,9 @@ const hourMs = 3_600_000;
 export async function makePast(pool: Pool): Promise<void> {
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
   const lastDay = midnight - 8 * dayMs;
-  const long = [60, 33, 20].map((days) => midnight - days * dayMs);
+  const long = [60, 20].map((days) => midnight - days * dayMs);
   const dropped = [...long, lastDay + hourMs, lastDay + 5 * hourMs];
-  const kept = [lastDay + 7 * hourMs, lastDay + 9 * hourMs];
+  const kept = [lastDay + 7 * hourMs];
   const recent = [3, 1].map((days) => midnight - days * dayMs + hourMs);
   const random = randomFrom(5);
   for (const ms of [...dropped, ...kept, ...recent])

@@ -17,8 +17,8 @@ analytics: it needs the rights of vw_analyst, and reads DATABASE_READ_URL where 
 the sample, the beginning of the minute or the day, or the start of the incident; it begins with --from, and ends before --to.
 Samples are kept for eight days, minutes for 100, days and incidents for ever.
 
-What was killed goes on by --resume, with the same options: what was written last is looked up in the file, and a record that
-was cut off is written anew. The file is then what it had been in one go, unless the database has got late samples since.`;
+What was killed goes on by --resume, with the same options: until a file is finished they stand beside it, in one whose name
+ends with .unfinished. What was written last is looked up in the file, and a record that was cut off is written anew. The file is then what it had been in one go, unless the database has got late samples since.`;
 
 export const options = {
   what: {
@@ -51,8 +51,7 @@ type Texts = Partial<Record<keyof typeof options, string>>;
 export async function run({ values }: Given): Promise<void> {
   const { output, format = "csv" } = values as Texts;
   const wanted = wantedBy(values);
-  const form =
-    forms[oneOf("--format", Object.keys(forms) as FormName[], format)];
+  const form = oneOf("--format", Object.keys(forms) as FormName[], format);
   const resume = values["resume"] === true;
   if (resume && output === undefined)
     throw new UserError(
@@ -71,7 +70,7 @@ export async function run({ values }: Given): Promise<void> {
     life.onClose("database connection", pool.close);
     const stopping = new AbortController();
     const writing = writeExport(pool, wanted, {
-      form,
+      format: form,
       output: output ?? process.stdout,
       resume,
       log,
@@ -84,6 +83,10 @@ export async function run({ values }: Given): Promise<void> {
       await writing.catch(() => {});
     });
     await writing.catch((error: unknown) => {
+      if ((error as Error).name === "AbortError" && stopping.signal.aborted)
+        return log.warn(
+          output === undefined ? "stopped" : "stopped; go on by --resume",
+        );
       throw databaseFault(error, url) ?? error;
     });
   });
@@ -96,7 +99,7 @@ function wantedBy(values: Given["values"]): Wanted {
     throw new UserError(
       `export --to: expected a time after --from ${from}, got ${to}`,
     );
-  const kind = oneOf("--what", Object.keys(kinds) as What[], what ?? "nothing");
+  const kind = oneOf("--what", Object.keys(kinds) as What[], what);
   const retracted = values["retracted"] === true;
   if (retracted && kind !== "incidents")
     throw new UserError(`--retracted: only incidents are, not ${kind}`);

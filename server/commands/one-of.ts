@@ -4,11 +4,11 @@ import { UserError } from "../user-error.js";
 export function oneOf<Word extends string>(
   option: string,
   words: readonly Word[],
-  value: string,
+  value: string | undefined,
 ): Word {
   const word = words.find((word) => word === value);
   if (word !== undefined) return word;
   throw new UserError(
-    `${option}: expected ${words.join(", ")}, got ${JSON.stringify(value)}`,
+    `${option}: expected ${words.join(", ")}, got ${value === undefined ? "nothing" : JSON.stringify(value)}`,
   );
 }

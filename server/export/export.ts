@@ -2,19 +2,22 @@ import type { Writable } from "node:stream";
 import { type Db, type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
 import { UserError } from "../user-error.js";
-import type { Form } from "./form.js";
+import { noteBegun, noteFinished, refuseOther } from "./begun.js";
+import { type FormName, forms } from "./form.js";
 import { kinds, type Period, periodKept } from "./kinds.js";
 import {
   beginning,
+  isFilled,
+  type Place,
   placeIn,
-  refuseFilled,
+  unwritable,
   writeFileFrom,
   writeTo,
 } from "./output.js";
 import { columnsOf, recordsOf, type Wanted } from "./records.js";
 
 export interface ExportOptions {
-  form: Form;
+  format: FormName;
   /** A file, or where it is written to otherwise. */
   output: string | Writable;
   /** A file that is there is gone on with. */
@@ -33,25 +36,41 @@ export interface ExportOptions {
 export async function writeExport(
   pool: Pool,
   wanted: Wanted,
-  { form, output, resume, log, signal, onProgress }: ExportOptions,
+  { format, output, resume, log, signal, onProgress }: ExportOptions,
 ): Promise<void> {
   if (wanted.venue !== null) await refuseUnknownVenue(pool, wanted.venue);
   const period = await periodThere(pool, wanted, log);
   const columns = await columnsOf(pool, wanted);
-  const toFile = typeof output === "string";
-  if (toFile && !resume) await refuseFilled(output);
-  const { at, after } =
-    toFile && resume ? await placeIn(output, form, columns, wanted) : beginning;
+  const form = forms[format];
 
-  async function* text(): AsyncGenerator<string, void, void> {
+  async function* text({ at, after }: Place): AsyncGenerator<string> {
     if (at === 0) yield form.head(columns);
     const there = { ...wanted, period };
     for await (const rows of recordsOf(pool, there, after, onProgress))
       yield form.text(columns, rows);
     onProgress?.(1);
   }
-  if (toFile) await writeFileFrom(output, at, text(), signal);
-  else await writeTo(output, text(), signal);
+  if (typeof output !== "string")
+    return writeTo(output, text(beginning), signal);
+  const path = output;
+  const place = await placeOf();
+  try {
+    if (place.at === 0) await noteBegun(path, wanted, format);
+    await writeFileFrom(path, place.at, text(place), signal);
+    await noteFinished(path);
+  } catch (error) {
+    throw unwritable(path, error) ?? error;
+  }
+
+  async function placeOf(): Promise<Place> {
+    if (!(await isFilled(path))) return beginning;
+    if (!resume)
+      throw new UserError(
+        `--output: ${path} is there already; go on with it by --resume, or name another file`,
+      );
+    await refuseOther(path, wanted, format);
+    return placeIn(path, form, columns, wanted.what);
+  }
 }
 
 async function refuseUnknownVenue(db: Db, venue: string): Promise<void> {
@@ -72,13 +91,13 @@ async function periodThere(
   log: Log,
 ): Promise<Period> {
   const kept = await periodKept(db, what);
-  const { keptFor } = kinds[what];
+  const { keptFor, maybeNone } = kinds[what];
   const since = keptFor === null ? "" : `, which are kept for ${keptFor}`;
   if (kept === null) {
     log.warn(`there are no ${what}${since}`);
     return { from: period.from, to: period.from };
   }
-  if (period.to <= kept.from || period.from >= kept.to)
+  if (period.from >= kept.to || (period.to <= kept.from && !maybeNone))
     throw new UserError(
       `there are no ${what} in this period: the database has them from ${kept.from.toISOString()} to ${kept.to.toISOString()}${since}`,
     );

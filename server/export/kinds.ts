@@ -17,6 +17,8 @@ export interface Kind {
   pageRows: number;
   /** For how long it is kept, in words; null: for ever. */
   keptFor: string | null;
+  /** Whether there may be none for long, and nothing amiss. */
+  maybeNone: boolean;
 }
 
 const minuteMs = 60_000;
@@ -32,6 +34,7 @@ export const kinds = {
     widestMs: hourMs,
     pageRows: 10_000,
     keptFor: "eight days",
+    maybeNone: false,
   },
   minutes: {
     file: "export_minutes",
@@ -40,6 +43,7 @@ export const kinds = {
     widestMs: 6 * hourMs,
     pageRows: 10_000,
     keptFor: "100 days",
+    maybeNone: false,
   },
   days: {
     file: "export_days",
@@ -48,6 +52,7 @@ export const kinds = {
     widestMs: 365 * dayMs,
     pageRows: 10_000,
     keptFor: null,
+    maybeNone: false,
   },
   incidents: {
     file: "export_incidents",
@@ -57,6 +62,7 @@ export const kinds = {
     // with their evidence they are large
     pageRows: 1_000,
     keptFor: null,
+    maybeNone: true,
   },
 } as const satisfies Record<string, Kind>;
 
@@ -67,7 +73,7 @@ export interface Period {
   to: Date;
 }
 
-/** The time in which there is anything; null where there is nothing at all. */
+/** The time in which there is anything; null where there is nothing at all. Incidents are known until now, even if there were none. */
 export async function periodKept(db: Db, what: What): Promise<Period | null> {
   const [kept] = await periods[what](db);
   return kept!.from && { from: kept!.from, to: kept!.to };
@@ -95,6 +101,9 @@ const periods: Record<What, (db: Db) => Promise<Kept[]>> = {
     `),
   incidents: (db) =>
     db.query<Kept>(sql`
-      select min(started_at) as "from", max(started_at) + interval '1 millisecond' as "to" from analytics.incidents
+      select
+        coalesce(min(started_at), now()) as "from",
+        greatest(max(started_at) + interval '1 millisecond', now()) as "to"
+      from analytics.incidents
     `),
 };

@@ -2,11 +2,11 @@ import { createWriteStream, existsSync } from "node:fs";
 import { stat, truncate } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { Writable } from "node:stream";
-import { UserError } from "../user-error.js";
+import { outputFault, UserError } from "../user-error.js";
 import type { Form } from "./form.js";
-import { kinds } from "./kinds.js";
+import { kinds, type What } from "./kinds.js";
 import { lastRecord, readPart } from "./last-record.js";
-import { type Key, timeOf, type Wanted } from "./records.js";
+import type { Key } from "./records.js";
 
 /** Where a file is gone on with. */
 export interface Place {
@@ -27,9 +27,8 @@ export async function placeIn(
   path: string,
   form: Form,
   columns: readonly string[],
-  wanted: Wanted,
+  what: What,
 ): Promise<Place> {
-  if (!existsSync(path)) return beginning;
   const { from, to } = await lastRecord(path, form.quotes);
   const head = form.head(columns);
   const headEnd = Buffer.byteLength(head);
@@ -42,7 +41,7 @@ export async function placeIn(
     path,
     form,
     columns,
-    wanted,
+    what,
     await readPart(path, from, to),
   );
   return { at: to, after };
@@ -52,7 +51,7 @@ function keyOf(
   path: string,
   form: Form,
   columns: readonly string[],
-  { what, period, venue }: Wanted,
+  what: What,
   record: string,
 ): Key {
   let values: Record<string, unknown>;
@@ -63,28 +62,17 @@ function keyOf(
       cause: error,
     });
   }
-  const key = kinds[what].key.map((column) => values[column]);
-  const at = timeOf(key);
-  // of a day or an incident that began before, there is no record
-  if (!(at >= period.from && at < period.to))
-    throw ofAnother(path, `its last record is of ${String(key[0])}`);
-  if (venue !== null && values["venue"] !== venue)
-    throw ofAnother(path, `its last record is of ${String(values["venue"])}`);
-  return key;
+  return kinds[what].key.map((column) => values[column]);
 }
 
 function ofAnother(path: string, why: string, cause?: ErrorOptions): UserError {
   return new UserError(
-    `--resume: ${path} is of another export: ${why}. Give the options that it was begun with, or name another file`,
+    `--resume: ${path} is of another export, or of another version's: ${why}. Name another file`,
     cause,
   );
 }
 
-/**
- * Writes to a file from a place on, as fast as the disk takes it; what stands behind the place is cut off.
- *
- * @throws UserError where it cannot be written
- */
+/** Writes to a file from a place on, as fast as the disk takes it; what stands behind the place is cut off. */
 export async function writeFileFrom(
   path: string,
   at: number,
@@ -92,21 +80,21 @@ export async function writeFileFrom(
   signal: AbortSignal,
 ): Promise<void> {
   const isThere = existsSync(path);
-  try {
-    if (isThere) await truncate(path, at);
-    const file = createWriteStream(path, {
-      flags: isThere ? "r+" : "wx",
-      start: at,
-      // a machine that goes down after the end has all of it
-      flush: true,
-    });
-    await pipeline(text, file, { signal });
-  } catch (error) {
-    throw unwritable(path, error) ?? error;
-  }
+  if (isThere) await truncate(path, at);
+  const file = createWriteStream(path, {
+    flags: isThere ? "r+" : "wx",
+    start: at,
+    // a machine that goes down after the end has all of it
+    flush: true,
+  });
+  await pipeline(text, file, { signal });
 }
 
-/** Whoever reads our output may have had enough: that is no fault. */
+/**
+ * Whoever reads our output may have had enough: that is no fault.
+ *
+ * @throws UserError where it cannot be written
+ */
 export async function writeTo(
   output: Writable,
   text: AsyncIterable<string>,
@@ -115,19 +103,28 @@ export async function writeTo(
   try {
     await pipeline(text, output, { signal, end: false });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EPIPE")
+      throw outputFault(error) ?? error;
   }
 }
 
-/** @throws UserError where a file has something in it */
-export async function refuseFilled(path: string): Promise<void> {
-  if (existsSync(path) && (await stat(path)).size > 0)
+/**
+ * Whether a file is there, and has something in it.
+ *
+ * @throws UserError where it is no file
+ */
+export async function isFilled(path: string): Promise<boolean> {
+  if (!existsSync(path)) return false;
+  const there = await stat(path);
+  if (!there.isFile())
     throw new UserError(
-      `--output: ${path} is there already; go on with it by --resume, or name another file`,
+      `--output: expected a file, got ${path}, which is none; for a pipe or a device leave --output out, and redirect standard output`,
     );
+  return there.size > 0;
 }
 
-function unwritable(path: string, error: unknown): UserError | null {
+/** What is wrong with a file, where that is why it cannot be written. */
+export function unwritable(path: string, error: unknown): UserError | null {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const ofFiles = ["open", "write", "truncate", "ftruncate", "fsync"];
   if (!syscall || !ofFiles.includes(syscall)) return null;

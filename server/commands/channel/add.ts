@@ -95,7 +95,7 @@ function serviceRegionOf(format: Format, value: string | undefined) {
       "channel add: --service-region is missing; a routing key works in one region of its service only, us or eu",
     );
   if (format === "paging")
-    return oneOf("--service-region", serviceRegions, value!);
+    return oneOf("--service-region", serviceRegions, value);
   if (value === undefined) return null;
   throw new UserError(
     `channel add: --service-region is of format paging, not of ${format}`,
