@@ -45,6 +45,7 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	FRAME_SCANS=200000 QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/frame-scan.test.js dist/test/quiet-gaps.test.js
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/watch.test.js
 	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/reconcile.test.js
+	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/upkeep.test.js
 	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/upgrade.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
 	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe-kills.test.js

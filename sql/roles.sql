@@ -34,22 +34,44 @@ grant usage on schema engine to vw_core, vw_web;
 grant usage on schema api to vw_core, vw_web;
 grant usage on schema analytics to vw_analyst;
 
-grant select on region, venue, component to vw_probe, vw_core, vw_web;
-grant select on migration, definition to vw_probe, vw_core, vw_web;
-
 -- Table by table, so that what holds secrets is never readable by being forgotten here. Of alerts the log of what was sent is
 -- read; where they go, and what the receivers answered, is for core and its operators alone.
-grant select on
-  sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
-  venue_latency_day, usual_hour, probe, engine_clock, region_state, component_state, venue_state, incident, typical_latency, impairment,
-  alert_event, rules_in_force, official_source, official_reading, official_incident, official_change, delivery, watch
-to vw_web;
+--
+-- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and whoever makes a chunk at that
+-- moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
+do $$
+declare
+  missing text;
+begin
+  for missing in
+    select format('grant %s on venuewatch.%I to %I', privilege, held, role)
+    from (values
+      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,migration,definition}'),
+      ('{vw_web}', '{select}', '{
+        sample,sample_minute,sample_hour,component_minute,venue_minute,venue_day,latency_day,
+        venue_latency_day,usual_hour,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,
+        alert_event,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch
+      }'),
+      ('{vw_probe}', '{insert}', '{sample}'),
+      ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
+    ) as wanted (grantees, privileges, tables)
+    cross join unnest(grantees::text[]) as granted (role)
+    cross join unnest(privileges::text[]) as privilege
+    cross join unnest(tables::text[]) as held
+    where not exists (
+      select
+      from pg_class c
+      cross join aclexplode(c.relacl) a
+      where c.oid = format('venuewatch.%I', held)::regclass and a.grantee = to_regrole(granted.role) and a.privilege_type = upper(privilege)
+    )
+  loop
+    execute missing;
+  end loop;
+end;
+$$;
+
 grant select on all tables in schema api to vw_core, vw_web;
 grant select on all tables in schema analytics to vw_analyst;
-
-grant insert on sample to vw_probe;
-grant select, insert, update on probe to vw_probe;
-grant select, insert, update on watch to vw_probe;
 
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;

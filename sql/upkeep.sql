@@ -75,9 +75,11 @@ $$;
 -- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
 -- `from_at` null: from the beginning, where nothing drops the source.
 -- `force`: also where nothing is known to have changed; it writes the window's rows anew.
+-- `unasked`: without asking whether the source is there, since the catalogue is slow with hundreds of chunks; for what runs every few seconds
+-- and reaches no further back than a day, of which only somebody's hand drops anything.
 --
 -- A window that reaches to what may be dropped meanwhile holds the dropping off: what was seen to be there must be there to the end.
-create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz, force boolean default false)
+create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz, force boolean default false, unasked boolean default false)
 language plpgsql
 as $$
 declare
@@ -98,8 +100,7 @@ begin
   end if;
   foreach span in array
     case
-      -- nothing drops what is so new, and the catalogue is slow with hundreds of chunks: too slow for every few seconds
-      when from_at is null or from_at > clock_timestamp() - interval '1 day' and from_at < to_at then array[tstzrange(from_at, to_at)]
+      when from_at is null or unasked then array[tstzrange(from_at, to_at)]
       else array(select unnest(upkeep.backed(rollup, from_at, to_at)))
     end
   loop
@@ -125,9 +126,9 @@ declare
   to_at   timestamptz := time_bucket('1 minute', at) + interval '1 minute';
   from_at timestamptz := to_at - interval '4 minutes';
 begin
-  call upkeep.refresh('sample_minute', from_at, to_at);
-  call upkeep.refresh('component_minute', from_at, to_at);
-  call upkeep.refresh('venue_minute', from_at, to_at);
+  call upkeep.refresh('sample_minute', from_at, to_at, unasked => true);
+  call upkeep.refresh('component_minute', from_at, to_at, unasked => true);
+  call upkeep.refresh('venue_minute', from_at, to_at, unasked => true);
 end;
 $$;
 
@@ -137,8 +138,8 @@ create procedure upkeep.refresh_open_buckets(at timestamptz)
 language plpgsql
 as $$
 begin
-  call upkeep.refresh('sample_hour', time_bucket('1 hour', at) - interval '1 hour', time_bucket('1 hour', at) + interval '1 hour');
-  call upkeep.refresh('venue_day', time_bucket('1 day', at - interval '1 hour'), time_bucket('1 day', at) + interval '1 day');
+  call upkeep.refresh('sample_hour', time_bucket('1 hour', at) - interval '1 hour', time_bucket('1 hour', at) + interval '1 hour', unasked => true);
+  call upkeep.refresh('venue_day', time_bucket('1 day', at - interval '1 hour'), time_bucket('1 day', at) + interval '1 day', unasked => true);
 end;
 $$;
 
@@ -166,13 +167,23 @@ language plpgsql
 as $$
 declare
   minute_end timestamptz := time_bucket('1 minute', to_at) + interval '1 minute';
-  day_start  timestamptz := time_bucket('1 day', from_at);
-  day_end    timestamptz := time_bucket('1 day', to_at) + interval '1 day';
 begin
   call upkeep.refresh('sample_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh('sample_hour', time_bucket('1 hour', from_at), time_bucket('1 hour', to_at) + interval '1 hour');
   call upkeep.refresh('component_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
+  call upkeep.refresh_days(from_at, to_at);
+end;
+$$;
+
+-- What is added up from minutes and hours.
+create procedure upkeep.refresh_days(from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  day_start  timestamptz := time_bucket('1 day', from_at);
+  day_end    timestamptz := time_bucket('1 day', to_at) + interval '1 day';
+begin
   call upkeep.refresh('venue_day', day_start, day_end);
   call upkeep.refresh('latency_day', day_start, day_end);
   -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed over.
@@ -290,9 +301,8 @@ as $$
   where is_embedded() and c.relkind = 'r' and n.nspname in ('_timescaledb_catalog', 'pg_catalog') and c.relpages > 16
 $$;
 
--- Drop the chunks that are too old; how many. Not while a refresh is under way that looks at them: of a chunk that is dropped before it
--- comes there it would find nothing.
-create function upkeep.drop_old(at timestamptz) returns integer
+-- Nothing is dropped while a refresh is under way that looks at it: of a chunk that is dropped before it comes there it would find nothing.
+create function upkeep.expect_no_refresh() returns void
 language plpgsql
 as $$
 begin
@@ -300,20 +310,24 @@ begin
   if exists (select from leader l where l.office like 'refresh of %' and l.expires_at > clock_timestamp()) then
     raise exception 'a refresh is under way that reaches back to what is to be dropped' using errcode = 'lock_not_available';
   end if;
-  return (
-    select count(*)
-    from (
-      select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
-      union all
-      select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
-      union all
-      select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
-      union all
-      select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
-    ) dropped
-  );
 end;
 $$;
+
+-- Drop the chunks that are too old; how many.
+create function upkeep.drop_old(at timestamptz) returns integer
+language sql
+begin atomic
+  select count(*)
+  from (
+    select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
+    union all
+    select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
+    union all
+    select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
+    union all
+    select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
+  ) dropped;
+end;
 
 -- Drop what is too old. Days, hours, the distribution of latencies by day, incidents and notices are kept. What was typical is kept
 -- as long as the raw samples that were judged by it. Alerts and the log of their deliveries go after ninety days: an incident's
@@ -322,6 +336,8 @@ $$;
 create function upkeep.retain(at timestamptz) returns integer
 language sql
 begin atomic
+  -- first: else all that follows would be done in vain as long as one is under way
+  select upkeep.expect_no_refresh();
   delete from probe p where p.seen_at < retain.at - upkeep.probes_kept()
     and exists (select from probe later where later.region_id = p.region_id and later.seen_at > p.seen_at);
   delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';

@@ -203,7 +203,11 @@ void t.test("core tells how far it is behind", async (t) => {
   t.equal(total(decided, "venuewatch_engine_tick_seconds", {}, "_sum"), 0.25);
 
   const differences = "venuewatch_reconcile_differences_total";
-  t.equal(decided[differences]!.series.length, 8, "all roll-ups, at 0");
+  t.equal(
+    decided[differences]!.series.length,
+    9,
+    "samples and all roll-ups, at 0",
+  );
   meter.compared(["venue_day", "usual_hour"]);
   const example = { kept: null, anew: {} };
   meter.differs({ rollup: "venue_day", rows: 3, from: "", to: "", example });

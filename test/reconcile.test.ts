@@ -8,7 +8,8 @@ import {
   rollupsOfHours,
   type Window,
 } from "../server/engine/reconcile.js";
-import { underWayElsewhere } from "../server/engine/upkeep.js";
+import { largest } from "../server/engine/reconcile-all.js";
+import { underWayElsewhere } from "../server/engine/under-way.js";
 import { makeLog } from "../server/log.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
@@ -41,6 +42,8 @@ void t.test("roll-ups are reckoned anew from samples", async (t) => {
   const { pool } = await migratedDatabase(t);
   await makePast(pool);
   await damagesAreFound(t, pool);
+  await lostSamplesAreTold(t, pool);
+  await noHourIsHungAt(t, pool);
   await everyWindowHasItsTurn(t, pool);
   await nothingElseIsTold(t, pool);
 });
@@ -67,9 +70,10 @@ async function damagesAreFound(t: Test, pool: Pool): Promise<void> {
       rows.set(one.rollup, (rows.get(one.rollup) ?? 0) + one.rows);
     for (const rollup of pair) {
       t.not(damaged[rollup], whole[rollup], `${rollup} is damaged`);
-      t.equal(
-        rows.get(rollup),
-        3,
+      // its rows are of three days: with one that is made anew TimescaleDB notes that the next is due, and an ordinary refresh mends that
+      const own = rollup === "venue_day" ? [2, 3] : [3];
+      t.ok(
+        own.includes(rows.get(rollup)!),
         "one row is missing, one is surplus, and one has another value",
       );
       t.match(logged, new RegExp(`differs from its samples.*${rollup}`));
@@ -133,7 +137,10 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
     const before = await held(pool);
     const left = await fiveDaysOf(pool, 1);
     t.ok(left.hours.every((hour) => +hour >= bucketMs + dayMs));
-    t.notOk(left.whole, "its days cannot be added up any more");
+    t.notOk(
+      left.sums.some(({ from }) => Date.parse(from) <= bucketMs),
+      "its day and its five cannot be added up any more",
+    );
     t.strictSame((await watched(pool, left)).told, []);
     t.strictSame(
       (await watched(pool, { ...left, hours: window.hours })).told,
@@ -150,6 +157,66 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
     );
     t.strictSame((await watched(pool, window)).told, []);
     t.strictSame(await held(pool), before);
+  });
+}
+
+async function lostSamplesAreTold(t: Test, pool: Pool): Promise<void> {
+  await t.test("samples that were deleted by hand", async (t) => {
+    const window = await fiveDaysOf(pool, 1);
+    const whole = await held(pool);
+    // not most of them: in a chunk that is younger than its time, as here all are, that would be one that was dropped
+    const to = new Date(measuredHours[1]! + minuteMs);
+    const where = sql`where ts >= ${new Date(measuredHours[1]!)} and ts < ${to}`;
+    await pool.query(
+      sql`create table deleted as select * from sample ${where}`,
+    );
+    await pool.query(sql`delete from sample ${where}`);
+    const { told, logged } = await watched(pool, window);
+    t.match(told, [{ rollup: "sample", from: String }]);
+    t.equal(told.length, 1, "they are told, once");
+    t.match(logged, /raw samples are missing/);
+    t.strictSame(await held(pool), whole, "roll-ups are left as they are");
+    await pool.query(sql`insert into sample select * from deleted`);
+    t.strictSame((await watched(pool, window)).told, []);
+    await pool.query(
+      sql`call upkeep.refresh_all(${window.from}, ${window.to})`,
+    );
+  });
+}
+
+async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
+  await t.test("an hour that cannot be mended", async (t) => {
+    const windows = await pool.file<Window>("reconcile_window", [at, null]);
+    const place = windows.findIndex(
+      ({ venue_id, from }) => venue_id === 1 && +from === bucketMs,
+    );
+    const { hours } = windows[place]!;
+    const whole = await held(pool);
+    await damage(pool, "sample_minute");
+    await pool.script("alter procedure upkeep.mend rename to hidden");
+    const told: Difference[] = [];
+    const reconciler = makeReconciler(
+      pool,
+      silent(),
+      { compared: () => {}, differs: (one) => told.push(one) },
+      () => (place + 0.5) / windows.length,
+    );
+    let failures = 0;
+    for (let step = 0; step < hours.length + 2; step++)
+      await reconciler.step(at).catch(() => failures++);
+    const perWindow = told.filter(({ rollup }) => rollup === "sample_minute");
+    // choosing it, the hours before, and two tries: then it is chosen again
+    const takes = 1 + hours.findIndex((one) => +one === measuredHours[0]) + 2;
+    const times = Math.floor((hours.length + 2) / takes);
+    t.equal(failures, 2 * times, "is tried twice, and given up");
+    t.equal(perWindow.length, times, "and is counted once");
+    await pool.script("alter procedure upkeep.hidden rename to mend");
+    const window = await fiveDaysOf(pool, 1);
+    await watched(pool, window);
+    t.strictSame(await held(pool), whole);
+    await pool.query(
+      sql`call upkeep.refresh_all(${window.from}, ${window.to})`,
+    );
   });
 }
 
@@ -227,7 +294,7 @@ async function windowsOf(pool: Pool, venueId: number): Promise<Window[]> {
 
 /** Of its hours those that were measured: to look at more takes long on a server, where chunks are of a day. */
 async function fiveDaysOf(pool: Pool, venueId: number): Promise<Window> {
-  const windows = await windowsOf(pool, venueId);
+  const windows = largest(await windowsOf(pool, venueId));
   const window = windows.find(({ from, to }) => +to - +from === 5 * dayMs)!;
   const hours = window.hours.filter((hour) => measuredHours.includes(+hour));
   return { ...window, hours };
@@ -296,7 +363,8 @@ async function damage(pool: Pool, rollup: string): Promise<void> {
     ? "venue_id = 1"
     : "component_id in (select component_id from component where venue_id = 1)";
   const rows = await pool.text<{ row: object }>(
-    `select to_jsonb(r) as row from ${rollup} r where ${own} order by r::text limit 3`,
+    // of hours other ones than of minutes: what both have seen is taken for true
+    `select to_jsonb(r) as row from ${rollup} r where ${own} order by r::text ${rollup === "sample_hour" ? "desc" : ""} limit 3`,
     [],
   );
   const [first, second, third] = rows.map(({ row }) => JSON.stringify(row));

@@ -4,7 +4,7 @@ import type { Term } from "./lease.js";
 import type { EngineMetrics } from "./metrics.js";
 import type { RulesRow } from "./rules.js";
 import { type Decided, decideUpTo } from "./tick.js";
-import { underWayElsewhere } from "./upkeep.js";
+import { underWayElsewhere } from "./under-way.js";
 
 /** Beyond this, what was missed is caught up, and not just a slow tick made up for. */
 const pauseMs = 5 * 60_000;

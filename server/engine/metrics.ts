@@ -5,6 +5,7 @@ import type { Log } from "../log.js";
 import type { OwnMetrics } from "../own-metrics.js";
 import {
   type ReconcileMetrics,
+  reconciled,
   rollupsOfDays,
   rollupsOfHours,
 } from "./reconcile.js";
@@ -91,14 +92,13 @@ export function makeEngineMetrics(
   });
   const differences = new Counter({
     name: "venuewatch_reconcile_differences_total",
-    help: "Rows of a roll-up that were not what its samples say, missing and surplus ones included; each was made anew.",
+    help: "Rows of a roll-up that were not what its samples say, missing and surplus ones included; each was made anew. Of sample: raw samples that are lost, and roll-ups are left as they are.",
     labelNames: ["rollup"],
     registers,
   });
-  for (const rollup of [...rollupsOfHours, ...rollupsOfDays]) {
+  for (const rollup of [...rollupsOfHours, ...rollupsOfDays])
     compared.inc({ rollup }, 0);
-    differences.inc({ rollup }, 0);
-  }
+  for (const rollup of reconciled) differences.inc({ rollup }, 0);
   addState(registry, db, log);
 
   return {

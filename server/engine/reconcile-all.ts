@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
 import { type Difference, reconcile, type Window } from "./reconcile.js";
-import { underWayElsewhere } from "./upkeep.js";
+import { underWayElsewhere } from "./under-way.js";
 
 /** Another refreshes the same, and is done soon. */
 const retryMs = 1_000;
@@ -43,18 +43,21 @@ export async function reconcileAll(
   return done;
 }
 
-/** Days within five days that are looked at are not looked at again. */
-function largest(windows: Window[]): Window[] {
-  return windows.filter(
-    (one) =>
-      !windows.some(
-        (other) =>
-          other !== one &&
-          other.venue_id === one.venue_id &&
-          other.from <= one.from &&
-          other.to >= one.to,
+/** The hours of days within five days that are looked at are looked at once, and both are added up from them. */
+export function largest(windows: Window[]): Window[] {
+  const within = (one: Window, other: Window) =>
+    other !== one &&
+    other.venue_id === one.venue_id &&
+    other.from <= one.from &&
+    other.to >= one.to;
+  return windows
+    .filter((one) => !windows.some((other) => within(one, other)))
+    .map((one) => ({
+      ...one,
+      sums: [...windows.filter((other) => within(other, one)), one].flatMap(
+        ({ sums }) => sums,
       ),
-  );
+    }));
 }
 
 async function untilAlone(work: () => Promise<void>): Promise<void> {

@@ -8,6 +8,7 @@
  */
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
+import { underWayElsewhere } from "./under-way.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -20,8 +21,14 @@ export interface Window {
   to: Date;
   /** The beginnings of those whose samples are there. */
   hours: Date[];
-  /** Whether those are all hours in which anything was measured: its days can be added up from them. */
-  whole: boolean;
+  /** What can be added up from them. */
+  sums: Sum[];
+}
+
+/** A bucket of roll-ups that is the sum of its hours. */
+export interface Sum {
+  rollups: string[];
+  from: string;
 }
 
 /** Rows that a roll-up lacks, has too many, or has with other values. */
@@ -37,9 +44,18 @@ export interface Difference {
 
 interface HoursAnew {
   samples: number;
+  /** Samples that the roll-ups have seen and that are not there any more. */
+  lost: number;
   differences: Difference[];
-  /** What the days are added up from: JSON. */
-  counts: string;
+  counts: Count[];
+}
+
+interface Count {
+  rollup: string;
+  /** Its beginning, in seconds. */
+  bucket: number;
+  key: string;
+  counts: number[];
 }
 
 /** The roll-ups that are compared hour by hour, and those that are added up from all hours of a window. */
@@ -56,15 +72,21 @@ export const rollupsOfDays = [
   "usual_hour",
 ] as const;
 
+/** What may differ, those and the samples themselves, where they are lost. */
+export const reconciled = ["sample", ...rollupsOfHours, ...rollupsOfDays];
+
 export interface ReconcileMetrics {
   compared: (rollups: readonly string[]) => void;
   differs: (difference: Difference) => void;
 }
 
 export interface Reconciler {
-  /** Does a small part: one hour of the window in hand, or its days, or chooses the next window. */
+  /** Does a small part: one hour of the window in hand, or one sum of its hours, or chooses the next window. */
   step: (at: Date) => Promise<void>;
 }
+
+/** A small part of the work; returns what is to be done next, before what was planned. */
+type Part = () => Promise<Part[]>;
 
 /**
  * @param random numbers from 0 to 1 that choose the windows
@@ -75,23 +97,27 @@ export function makeReconciler(
   metrics?: ReconcileMetrics,
   random: () => number = Math.random,
 ): Reconciler {
-  let window: Window | undefined;
-  let counts: string[] = [];
+  let planned: Part[] = [];
+  let failures = 0;
   return {
     async step(at) {
-      if (!window) {
-        [window] = await pool.file<Window>("reconcile_window", [at, random()]);
-        counts = [];
+      const [part, ...rest] = planned;
+      if (!part) {
+        const [window] = await pool.file<Window>("reconcile_window", [
+          at,
+          random(),
+        ]);
+        failures = 0;
+        if (window) planned = partsOf({ pool, log, metrics }, window);
         return;
       }
-      // kept only when they are done: what failed is tried again
-      const hour = window.hours[counts.length];
-      if (hour) {
-        counts.push(await reconcileHour(pool, log, window, hour, metrics));
-        return;
+      try {
+        planned = [...(await part()), ...rest];
+      } catch (error) {
+        // tried once more; then the others have their turn
+        if (!underWayElsewhere(error) && ++failures === 2) planned = [];
+        throw error;
       }
-      if (window.whole) await reconcileDays(pool, log, window, counts, metrics);
-      window = undefined;
     },
   };
 }
@@ -103,73 +129,164 @@ export async function reconcile(
   window: Window,
   metrics?: ReconcileMetrics,
 ): Promise<void> {
-  const counts = [];
-  for (const hour of window.hours)
-    counts.push(await reconcileHour(pool, log, window, hour, metrics));
-  if (window.whole) await reconcileDays(pool, log, window, counts, metrics);
+  let planned = partsOf({ pool, log, metrics }, window);
+  for (let part; (part = planned.shift());)
+    planned = [...(await part()), ...planned];
 }
 
-/** @returns what its day is added up from */
+interface Means {
+  pool: Pool;
+  log: Log;
+  metrics: ReconcileMetrics | undefined;
+}
+
+/** One going over a window. */
+interface Look extends Means {
+  window: Window;
+  /** What was told: a difference that is met again when a part is tried again is not another one. */
+  told: Set<string>;
+  /** Where samples are lost, nothing is added up. */
+  lost: boolean;
+}
+
+/** What is added up of the hours of a window, each counted once. */
+interface Added {
+  samples: number;
+  /** By roll-up and bucket, then by key. */
+  sums: Map<string, Map<string, number[]>>;
+}
+
+function partsOf(means: Means, window: Window): Part[] {
+  const look: Look = { ...means, window, told: new Set(), lost: false };
+  const added = nothingAdded();
+  const rollups = window.sums.flatMap((sum) => sum.rollups);
+  return [
+    ...window.hours.map((hour) => hourPart(look, hour, rollups, added)),
+    ...window.sums.map((sum) => sumPart(look, sum, added)),
+  ];
+}
+
+function hourPart(
+  look: Look,
+  hour: Date,
+  rollups: string[],
+  added: Added,
+): Part {
+  return async () => {
+    const anew = await reconcileHour(look, hour, rollups);
+    if (!anew) look.lost = true;
+    else add(added, anew);
+    return [];
+  };
+}
+
+function nothingAdded(): Added {
+  return { samples: 0, sums: new Map() };
+}
+
+function add(added: Added, { samples, counts }: HoursAnew): void {
+  added.samples += samples;
+  for (const one of counts) {
+    const place = placeOf(one.rollup, one.bucket);
+    const keys = added.sums.get(place) ?? new Map<string, number[]>();
+    added.sums.set(place, keys);
+    const before = keys.get(one.key);
+    keys.set(
+      one.key,
+      one.counts.map((count, i) => count + (before?.[i] ?? 0)),
+    );
+  }
+}
+
+function placeOf(rollup: string, bucket: number): string {
+  return `${rollup} ${bucket}`;
+}
+
+/** @returns what its days are added up from; null where samples are lost */
 async function reconcileHour(
-  pool: Pool,
-  log: Log,
-  window: Window,
+  look: Look,
   from: Date,
-  metrics?: ReconcileMetrics,
-): Promise<string> {
+  rollups: string[],
+): Promise<HoursAnew | null> {
+  const { pool, window, metrics } = look;
   const to = new Date(+from + hourMs);
-  const first = await hourAnew(pool, window, from, to);
+  const first = await hourAnew(pool, window, from, to, rollups);
+  if (first.lost > 0) {
+    // they may also have been dropped since the window was chosen, as is usual
+    if (await backed(pool, [from])) tellLost(look, from, to, first.lost);
+    return null;
+  }
   if (first.differences.length === 0) {
     metrics?.compared(rollupsOfHours);
-    return first.counts;
+    return first;
   }
   await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
-  const refreshed = await hourAnew(pool, window, from, to);
+  const refreshed = await hourAnew(pool, window, from, to, rollups);
   const unchanged =
-    refreshed.samples === first.samples && (await backed(pool, from, to));
+    refreshed.samples === first.samples && (await backed(pool, [from]));
   // what came meanwhile is looked at when this window is chosen again
-  if (!unchanged) return refreshed.counts;
+  if (!unchanged) return refreshed;
   metrics?.compared(rollupsOfHours);
-  if (refreshed.differences.length === 0) return refreshed.counts;
+  if (refreshed.differences.length === 0) return refreshed;
 
-  await mend(pool, log, window, refreshed.differences, metrics);
-  const mended = await hourAnew(pool, window, from, to);
+  await mend(look, refreshed.differences);
+  const mended = await hourAnew(pool, window, from, to, rollups);
   if (mended.samples === first.samples)
     expectMended(window, mended.differences);
-  return mended.counts;
+  return mended;
 }
 
-async function reconcileDays(
-  pool: Pool,
-  log: Log,
-  window: Window,
-  counts: string[],
-  metrics?: ReconcileMetrics,
-): Promise<void> {
-  const { from, to } = window;
-  if ((await daysAnew(pool, window, counts)).length === 0) {
-    metrics?.compared(rollupsOfDays);
-    return;
-  }
-  const before = await samplesIn(pool, window);
-  await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
-  const again = [];
-  for (const hour of window.hours)
-    again.push(await reconcileHour(pool, log, window, hour, metrics));
-  const differences = await daysAnew(pool, window, again);
-  const after = await samplesIn(pool, window);
+/** What differs is looked at again, from its hours on. */
+function sumPart(look: Look, sum: Sum, added: Added): Part {
+  return async () => {
+    if (look.lost) return [];
+    if ((await sumAnew(look, sum, added)).length === 0) {
+      look.metrics?.compared(sum.rollups);
+      return [];
+    }
+    const again = nothingAdded();
+    return [
+      ...hoursOf(look.window, sum).map((hour) =>
+        hourPart(look, hour, sum.rollups, again),
+      ),
+      async () => {
+        if (!look.lost) await reconcileSum(look, sum, again);
+        return [];
+      },
+    ];
+  };
+}
+
+/** @param added of its hours, whose own roll-ups were right then */
+async function reconcileSum(look: Look, sum: Sum, added: Added): Promise<void> {
+  const { pool, window, metrics } = look;
+  const hours = hoursOf(window, sum);
+  const from = new Date(sum.from);
+  const to = new Date(+from + widthMs(sum));
+  await pool.query(sql`call upkeep.refresh_days(${from}, ${to})`);
+  const differences = await sumAnew(look, sum, added);
   const unchanged =
-    before === after &&
-    (await Promise.all(
-      window.hours.map((hour) => backed(pool, hour, new Date(+hour + hourMs))),
-    ).then((there) => there.every(Boolean)));
+    (await samplesIn(pool, window, hours)) === added.samples &&
+    (await backed(pool, hours));
   if (!unchanged) return;
-  metrics?.compared(rollupsOfDays);
+  metrics?.compared(sum.rollups);
   if (differences.length === 0) return;
 
-  await mend(pool, log, window, differences, metrics);
-  const left = await daysAnew(pool, window, again);
-  if ((await samplesIn(pool, window)) === before) expectMended(window, left);
+  await mend(look, differences);
+  const left = await sumAnew(look, sum, added);
+  if ((await samplesIn(pool, window, hours)) === added.samples)
+    expectMended(window, left);
+}
+
+function hoursOf({ hours }: Window, sum: Sum): Date[] {
+  const fromMs = Date.parse(sum.from);
+  return hours.filter(
+    (hour) => +hour >= fromMs && +hour < fromMs + widthMs(sum),
+  );
+}
+
+function widthMs({ rollups }: Sum): number {
+  return (rollups.includes("usual_hour") ? 5 : 1) * 24 * hourMs;
 }
 
 async function hourAnew(
@@ -177,63 +294,99 @@ async function hourAnew(
   { venue_id }: Window,
   from: Date,
   to: Date,
+  rollups: string[],
 ): Promise<HoursAnew> {
   const [row] = await pool.file<HoursAnew>("reconcile_hours", [
     venue_id,
     from,
     to,
+    rollups,
   ]);
   return row!;
 }
 
-async function daysAnew(
-  pool: Pool,
-  { venue_id, from, to }: Window,
-  counts: string[],
+async function sumAnew(
+  { pool, window }: Look,
+  { rollups, from }: Sum,
+  { sums }: Added,
 ): Promise<Difference[]> {
+  const own = rollups.map((rollup) => [
+    rollup,
+    Object.fromEntries(
+      sums.get(placeOf(rollup, Date.parse(from) / 1000)) ?? [],
+    ),
+  ]);
   const [row] = await pool.file<{ differences: Difference[] }>(
     "reconcile_days",
-    [venue_id, from, to, counts],
+    [window.venue_id, from, rollups, JSON.stringify(Object.fromEntries(own))],
   );
   return row!.differences;
 }
 
 /** Hour by hour: the embedded database serves others between them. */
-async function samplesIn(pool: Pool, window: Window): Promise<number> {
+async function samplesIn(
+  pool: Pool,
+  { venue_id }: Window,
+  hours: Date[],
+): Promise<number> {
   let samples = 0;
-  for (const from of window.hours) {
+  for (const from of hours) {
     const [row] = await pool.query<{ samples: number }>(sql`
       select count(*)::int as samples
       from sample
       where ts >= ${from} and ts < ${new Date(+from + hourMs)}
-        and component_id = any (array(select component_id from component where venue_id = ${window.venue_id}))
+        and component_id = any (array(select component_id from component where venue_id = ${venue_id}))
     `);
     samples += row!.samples;
   }
   return samples;
 }
 
-async function backed(pool: Pool, from: Date, to: Date): Promise<boolean> {
+/** All of them, asked for at once: the catalogue is slow. */
+async function backed(pool: Pool, hours: Date[]): Promise<boolean> {
   const [row] = await pool.query<{ backed: boolean }>(sql`
-    select upkeep.backed('sample_minute', ${from}, ${to}) @> tstzrange(${from}, ${to}) as backed
+    with there as materialized (
+      select upkeep.backed('sample_minute', min(hour), max(hour) + interval '1 hour') as hours from unnest(${hours}::timestamptz[]) as hour
+    )
+    select bool_and(there.hours @> tstzrange(hour, hour + interval '1 hour')) as backed
+    from unnest(${hours}::timestamptz[]) as hour
+    cross join there
   `);
   return row!.backed;
 }
 
-async function mend(
-  pool: Pool,
-  log: Log,
-  { venue }: Window,
-  differences: Difference[],
-  metrics?: ReconcileMetrics,
-): Promise<void> {
-  for (const difference of differences) {
-    metrics?.differs(difference);
-    log.error("a roll-up differs from its samples, and is made anew", {
-      venue,
-      ...difference,
-    });
-  }
+function tellLost(look: Look, from: Date, to: Date, rows: number): void {
+  const lost: Difference = {
+    rollup: "sample",
+    rows,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    example: { kept: null, anew: null },
+  };
+  if (isNew(look, lost))
+    look.log.error(
+      "raw samples are missing that roll-ups have seen; the roll-ups are left as they are",
+      { venue: look.window.venue, samples: rows, from, to },
+    );
+}
+
+/** Counts it, once in a window. */
+function isNew({ told, metrics }: Look, difference: Difference): boolean {
+  const name = `${difference.rollup} ${difference.from}`;
+  if (told.has(name)) return false;
+  told.add(name);
+  metrics?.differs(difference);
+  return true;
+}
+
+async function mend(look: Look, differences: Difference[]): Promise<void> {
+  const { pool, log, window } = look;
+  for (const difference of differences)
+    if (isNew(look, difference))
+      log.error("a roll-up differs from its samples, and is made anew", {
+        venue: window.venue,
+        ...difference,
+      });
   const from = Math.min(...differences.map((one) => Date.parse(one.from)));
   const to = Math.max(...differences.map((one) => Date.parse(one.to)));
   const damaged = differences.map(({ rollup }) => rollup);

@@ -2,6 +2,7 @@ import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
 import type { EngineMetrics } from "./metrics.js";
 import { makeReconciler } from "./reconcile.js";
+import { underWayElsewhere } from "./under-way.js";
 
 const minuteMs = 60_000;
 
@@ -27,6 +28,8 @@ export const usualUpkeepPace: UpkeepPace = {
 
 /** After this long a chore is tried again that another core or an operator was about. */
 const retryMs = 2_000;
+/** Dropping need not be done soon, and whatever it waits for may take minutes. */
+const retryDroppingMs = minuteMs;
 
 export interface Upkeep {
   /**
@@ -47,8 +50,13 @@ export interface UpkeepClock {
 interface Chore {
   name: string;
   everyMs: number;
+  /** Where something else is under way. */
+  retryMs?: number;
   run: (at: Date) => Promise<void>;
 }
+
+/** Its turn comes when something else is done, and nothing is wrong. */
+class NotYet extends Error {}
 
 /** Chores fail one by one: each is tried again when it is due again. */
 export function makeUpkeep(
@@ -72,9 +80,9 @@ export function makeUpkeep(
       await chore.run(await clock.now());
       tell(false);
     } catch (error) {
-      if (underWayElsewhere(error)) {
+      if (error instanceof NotYet || underWayElsewhere(error)) {
         log.info(`${chore.name} waits for what is under way elsewhere`);
-        return retryMs;
+        return chore.retryMs ?? retryMs;
       }
       tell(true);
       log.error(`${chore.name} failed, and is tried again when it is due`, {
@@ -98,15 +106,6 @@ export function makeUpkeep(
 }
 
 /**
- * A core that led before, or an operator, may still be at a refresh: two of one roll-up at once fail, and nothing is dropped that one
- * looks at. Nothing is wrong then.
- */
-export function underWayElsewhere(error: unknown): boolean {
-  const lockNotAvailable = "55P03";
-  return (error as { code?: string }).code === lockNotAvailable;
-}
-
-/**
  * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late was
  * rolled up, and not while that fails.
  */
@@ -116,20 +115,23 @@ function chores(
   pace: UpkeepPace,
   metrics?: EngineMetrics,
 ): Chore[] {
-  let lateRolledUp = false;
+  let late: "rolled up" | "waits" | "failed" = "failed";
   const reconciler = makeReconciler(pool, log, metrics);
 
   async function rollUpLate(at: Date): Promise<void> {
-    lateRolledUp = false;
-    await pool.query(sql`call upkeep.refresh_late(${at})`);
-    lateRolledUp = true;
+    try {
+      await pool.query(sql`call upkeep.refresh_late(${at})`);
+      late = "rolled up";
+    } catch (error) {
+      late = underWayElsewhere(error) ? "waits" : "failed";
+      throw error;
+    }
   }
 
   async function dropOld(at: Date): Promise<void> {
-    if (!lateRolledUp)
-      throw new Error(
-        "nothing old is dropped before late samples are rolled up",
-      );
+    const reason = "nothing old is dropped before late samples are rolled up";
+    if (late === "waits") throw new NotYet(reason);
+    if (late === "failed") throw new Error(reason);
     await retain(pool, log, at);
   }
 
@@ -161,6 +163,7 @@ function chores(
     {
       name: "dropping old chunks",
       everyMs: pace.retainMs,
+      retryMs: retryDroppingMs,
       run: dropOld,
     },
     { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuum(pool) },

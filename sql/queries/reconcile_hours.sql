@@ -1,9 +1,9 @@
 -- Some whole hours of one venue, reckoned anew from its samples and compared with what the roll-ups hold.
 --
--- $1 venue_id, $2 from, $3 to: whole hours that are over, of which all samples are there.
+-- $1 venue_id, $2 from, $3 to: whole hours that are over, of which all samples are there; $4 what is to be counted for reconcile_days.sql.
 --
--- Returns how many samples there are; what differs, by roll-up: [{rollup, rows, from, to, example: {kept, anew}}]; and `counts`, of which
--- days and five days are the sums: [{rollup, …}] in the columns of their roll-up, for reconcile_days.sql.
+-- Returns how many samples there are; how many are `lost`; what differs, by roll-up: [{rollup, rows, from, to, example: {kept, anew}}]; and
+-- `counts`, of which days and five days are the sums: [{rollup, bucket (seconds), key, counts}].
 --
 -- On purpose not in the words of schema/003-rollups.sql: what this is to find is what the same words would do wrong again. Buckets are cut by
 -- date_trunc, percentiles are picked out of sorted arrays, faults are sums of truths, and every level is reckoned from the samples.
@@ -142,33 +142,52 @@ differences as (
   from compared
   group by rollup
 ),
+-- Samples are only ever added. Where minutes and hours, which are made of them apart, both hold more, samples are gone.
+lost as (
+  select sum(least(m.samples, h.samples) - coalesce(a.samples, 0)) as samples
+  from (
+    select date_trunc('hour', minute) as hour, component_id, region_id, sum(samples) as samples
+    from sample_minute
+    where minute >= $2::timestamptz and minute < $3::timestamptz and component_id = any ((select components from own)::int[])
+    group by 1, 2, 3
+  ) m
+  join (
+    select hour, component_id, region_id, sum(samples) as samples
+    from sample_hour
+    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
+    group by 1, 2, 3
+  ) h using (hour, component_id, region_id)
+  left join hours a using (hour, component_id, region_id)
+  where least(m.samples, h.samples) > coalesce(a.samples, 0)
+),
 counts as (
-  select jsonb_build_object(
-    'rollup', 'venue_day', 'bucket', date_trunc('day', minute), 'venue_id', venue_id,
-    'measured_minutes', count(*), 'down_minutes', sum(down::int), 'degraded_minutes', sum((bad and not down)::int)
-  ) as n
+  select
+    'venue_day' as rollup, date_trunc('day', minute) as bucket, '' as key,
+    array[count(*), sum(down::int), sum((bad and not down)::int)] as counts
   from venue_minute_anew
-  group by date_trunc('day', minute), venue_id
+  where 'venue_day' = any ($4::text[])
+  group by date_trunc('day', minute)
   union all
-  select jsonb_build_object(
-    'rollup', 'latency_day', 'bucket', date_trunc('day', minute), 'component_id', component_id, 'region_id', region_id,
-    'ms', (p50_us + 500) / 1000, 'n', count(*)
-  )
+  select
+    'latency_day', date_trunc('day', minute), concat_ws(' ', component_id, region_id, (p50_us + 500) / 1000), array[count(*)]
   from sample_minute_anew
-  where p50_us is not null
+  where 'latency_day' = any ($4::text[]) and p50_us is not null
   group by date_trunc('day', minute), component_id, region_id, (p50_us + 500) / 1000
   union all
-  select jsonb_build_object(
-    'rollup', 'usual_hour', 'bucket', date_bin('5 days', hour, '2000-01-03'), 'venue_id', $1::smallint, 'is_p50', is_p50,
-    'ms', round((case when is_p50 then p50_us else p95_us end)::double precision / 1000), 'n', count(*)
-  )
+  select
+    'usual_hour', date_bin('5 days', hour, '2000-01-03'),
+    concat_ws(' ', is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int), array[count(*)]
   from sample_hour_anew
   join component using (component_id)
   cross join (values (true), (false)) as percentile (is_p50)
-  where kind = 'rest' and p50_us is not null
-  group by date_bin('5 days', hour, '2000-01-03'), is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)
+  where 'usual_hour' = any ($4::text[]) and kind = 'rest' and p50_us is not null
+  group by date_bin('5 days', hour, '2000-01-03'), is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int
 )
 select
   (select count(*)::int from taken) as samples,
+  (select coalesce(samples, 0)::int from lost) as lost,
   (select coalesce(json_agg(to_json(d) order by rollup), '[]') from differences d) as differences,
-  (select coalesce(json_agg(n), '[]')::text from counts) as counts
+  (
+    select coalesce(json_agg(json_build_object('rollup', rollup, 'bucket', extract(epoch from bucket)::int8, 'key', key, 'counts', counts)), '[]')
+    from counts
+  ) as counts

@@ -1,8 +1,8 @@
 -- What to reconcile: one venue's day, or five days of it, as they are rolled up; as much of them as is over and has its samples.
 --
 -- $1 now, $2 a number from 0 to 1 (exclusive) that chooses one; null: all.
--- Returns no row where nothing can be; else of each the venue, the window, its whole hours that have their samples, and whether those are all that
--- was ever measured in it: only then its days can be added up from them.
+-- Returns no row where nothing can be; else of each the venue, the window, its whole hours that have their samples, and `sums`: what is added up
+-- from them, {rollups, from}, a day's or that of five; none where it is not over yet, or more than those hours was ever measured in it.
 with bounds as materialized (
   select
     date_trunc('hour', $1::timestamptz - upkeep.raw_kept()) + interval '1 hour' as from_at,
@@ -13,23 +13,26 @@ there as materialized (
   select upkeep.backed('sample_minute', from_at, to_at) as hours from bounds
 ),
 spans as materialized (
-  select greatest(day, from_at) as from_at, least(day + interval '1 day', to_at) as to_at
+  select
+    greatest(day, from_at) as from_at,
+    least(day + interval '1 day', to_at) as to_at,
+    case when day >= from_at and day + interval '1 day' <= to_at then array['venue_day', 'latency_day', 'venue_latency_day'] end as rollups
   from bounds
   cross join generate_series(date_trunc('day', from_at), to_at, interval '1 day') as day
   union all
-  select bucket, bucket + interval '5 days'
+  select bucket, bucket + interval '5 days', array['usual_hour']
   from bounds
   cross join generate_series(date_bin('5 days', from_at, '2000-01-03'), to_at, interval '5 days') as bucket
   where bucket >= from_at and bucket + interval '5 days' <= to_at
 ),
 possible as materialized (
-  select s.from_at, s.to_at
+  select s.from_at, s.to_at, s.rollups
   from spans s
   cross join there t
   where s.from_at < s.to_at and t.hours && tstzrange(s.from_at, s.to_at)
 ),
 chosen as (
-  select v.venue_id, v.venue, p.from_at, p.to_at
+  select v.venue_id, v.venue, p.from_at, p.to_at, p.rollups
   from possible p
   cross join venue v
   order by p.from_at, p.to_at, v.venue_id
@@ -47,13 +50,17 @@ select
     where t.hours @> tstzrange(hour, hour + interval '1 hour')
     order by hour
   ) as hours,
-  not exists (
-    select
-    from sample_hour h
-    join component k using (component_id)
-    where k.venue_id = c.venue_id and h.hour >= c.from_at and h.hour < c.to_at
-      and not t.hours @> tstzrange(h.hour, h.hour + interval '1 hour')
-  ) as whole
+  case
+    when c.rollups is null or exists (
+      select
+      from sample_hour h
+      join component k using (component_id)
+      where k.venue_id = c.venue_id and h.hour >= c.from_at and h.hour < c.to_at
+        and not t.hours @> tstzrange(h.hour, h.hour + interval '1 hour')
+    )
+    then '[]'
+    else json_build_array(json_build_object('rollups', c.rollups, 'from', c.from_at))
+  end as sums
 from chosen c
 cross join there t
 order by c.from_at, c.to_at, c.venue_id
