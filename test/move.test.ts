@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { openPool, type Pool, sql } from "../server/db.js";
@@ -31,17 +32,19 @@ void t.test("a move, killed again and again", async (t) => {
   const url = await emptyDatabase(t);
   const env = { DATABASE_URL: host.url, LOG_LEVEL: "error" };
 
-  const random = randomFrom(3);
-  let killed = 0;
-  for (let left = kills; left > 0; left--) {
-    const ended = await cliWith(t, ["move", "--to", url], env, "", (child) => {
-      void sleep(600 + random() * 1_600).then(() => child.kill("SIGKILL"));
-    });
-    if (ended.code === null) killed++;
-    else if (ended.code !== 0) throw new Error(ended.err);
-  }
-  t.ok(killed > 0, `${killed} of ${kills} were killed before their end`);
   const target = poolOf(t, url);
+  const random = randomFrom(3);
+  let lastCopied = "";
+  for (let left = kills; left > 0; left--) {
+    const windows = 2 + Math.floor(random() * 12);
+    const ended = await cliWith(t, ["move", "--to", url], env, "", (child) => {
+      void killAfter(windows, child, target);
+    });
+    if (ended.code !== null) throw new Error(ended.err || "it was not killed");
+    const copied = await copiedUpTo(target);
+    t.not(copied, lastCopied, "it was killed while it copied, and goes on");
+    lastCopied = copied;
+  }
 
   await t.test("is finished by the next", async (t) => {
     // the old service is stopped, and so is its database: this hosts it
@@ -197,6 +200,34 @@ void t.test("what cannot be moved, or not there", async (t) => {
 });
 
 /** Neither of routine nor of the widest windows, nor when somebody calls TimescaleDB's own procedure without our care. */
+/** Kills it once it has copied so many windows more. */
+async function killAfter(
+  windows: number,
+  child: ChildProcess,
+  target: Pool,
+): Promise<void> {
+  let last = await copiedUpTo(target);
+  for (let left = windows; left > 0 && child.exitCode === null;) {
+    await sleep(5);
+    const copied = await copiedUpTo(target);
+    if (copied !== last) left -= 1;
+    last = copied;
+  }
+  child.kill("SIGKILL");
+}
+
+/** What a move has noted as copied; empty before it began. */
+async function copiedUpTo(target: Pool): Promise<string> {
+  const [begun] = await target.query<{ here: boolean }>(
+    sql`select to_regclass('moving.done') is not null as here`,
+  );
+  if (!begun!.here) return "";
+  const [done] = await target.query<{ all: string }>(
+    sql`select coalesce(string_agg(d::text, ' ' order by part), '') as all from moving.done d`,
+  );
+  return done!.all;
+}
+
 async function historyStays(t: Test, target: Pool): Promise<void> {
   const before = await historyOf(target);
   const now = new Date();
