@@ -9,6 +9,7 @@ import { tick } from "../server/engine/tick.js";
 import { packagedFile } from "../server/package.js";
 import { type Figure, spreadOf, timesMs } from "./figure.js";
 import { log, openStage, type Stage } from "./stage.js";
+import { withoutClock } from "./web.js";
 
 const isServer = Boolean(process.env.DATABASE_URL);
 /** Sizes are those of whole days: compressed are chunks, and of minutes a chunk is a day. */
@@ -16,6 +17,8 @@ const wholeDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const keptDays = 100;
+/** Hours and days are not compressed before their chunk of thirty days is over, and eight days more. */
+const openDays = 38;
 const levelsByMinute = ["sample_minute", "component_minute", "venue_minute"];
 const smallLevels = [
   ...["sample_hour", "venue_day", "latency_day"],
@@ -43,9 +46,9 @@ export async function benchHistory(): Promise<Figure[]> {
     return [
       { what: "raw samples", value: samples / 1e6, unit: "million" },
       ...(await sizes(pool)),
-      ...(await ofAVenue(pool)),
       ...(await reading(stage)),
       ...(await refreshing(pool)),
+      ...(await ofAVenue(pool)),
       ...(await opening(stage)),
     ];
   } finally {
@@ -193,24 +196,42 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
       compressedSize(pool, "component_minute"),
     ),
     venue_minute: await bytesOfRow(compressedSize(pool, "venue_minute")),
-    sample_hour: await bytesOfRow(uncompressedSize(pool, "sample_hour")),
     venue_day: await bytesOfRow(uncompressedSize(pool, "venue_day")),
+    sample_hour: await bytesOfRow(uncompressedSize(pool, "sample_hour")),
     latency_day: await bytesOfRow(uncompressedSize(pool, "latency_day")),
+  };
+  // as they will be when their chunks are over
+  while (await compressed(pool, new Date(Date.now() + openDays * dayMs)));
+  const later = {
+    sample_hour: await bytesOfRow(compressedSize(pool, "sample_hour")),
+    latency_day: await bytesOfRow(compressedSize(pool, "latency_day")),
   };
   const megabytes = ({ components, series, distribution }: VenueRows) =>
     (keptDays *
       (1440 * series * bytes.sample_minute +
         1440 * components * bytes.component_minute +
         1440 * bytes.venue_minute +
-        24 * series * bytes.sample_hour +
-        bytes.venue_day +
-        distribution * bytes.latency_day)) /
+        bytes.venue_day) +
+      openDays *
+        (24 * series * bytes.sample_hour + distribution * bytes.latency_day) +
+      (keptDays - openDays) *
+        (24 * series * later.sample_hour + distribution * later.latency_day)) /
     1e6;
   const all = venues.map(megabytes);
   const mean = all.reduce((sum, one) => sum + one, 0) / all.length;
   const floor = { value: promised.venueBytes / 1e6, what: "promised" };
   const { venue, components } = venues[0]!;
   return [
+    {
+      what: "sample_hour, compressed, a row",
+      value: later.sample_hour,
+      unit: "bytes",
+    },
+    {
+      what: "latency_day, compressed, a row",
+      value: later.latency_day,
+      unit: "bytes",
+    },
     {
       what: `a venue's roll-ups of ${keptDays} days, the mean of ${venues.length}, computed`,
       value: mean,
@@ -242,7 +263,8 @@ async function bytesOfRow(size: Promise<Size>): Promise<number> {
 
 async function reading({ pool, registry }: Stage): Promise<Figure[]> {
   const web = await startWeb({
-    pool,
+    // a page of seven days is held for half a minute, and is to be made anew
+    pool: withoutClock(pool).counted,
     registry,
     port: 0,
     host: "127.0.0.1",

@@ -263,7 +263,7 @@ async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
 }
 
 /** To whoever asks whether a kept body still holds, much time has passed, and the database is not asked. */
-function withoutClock(pool: Pool) {
+export function withoutClock(pool: Pool) {
   let trips = 0;
   const counted: Pool = {
     ...pool,

