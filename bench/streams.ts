@@ -59,8 +59,18 @@ export async function benchStreams(): Promise<Figure[]> {
       floor: { value: bare, what: "a bare client that counts them" },
     });
   }
+  const secondsOf = (rates: number[]) =>
+    rates.reduce((sum, perSecond) => sum + 1 / perSecond, 0);
   return [
     ...figures,
+    {
+      what: "as many frames of each kind, by their medians",
+      value:
+        secondsOf(figures.map(({ floor }) => floor!.value)) /
+        secondsOf(figures.map(({ value }) => value)),
+      unit: "",
+      floor: { value: promised, what: "promised" },
+    },
     {
       what: "the least of these ratios, each the median of its turns'",
       value: Math.min(...ratios),
