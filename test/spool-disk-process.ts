@@ -3,7 +3,7 @@
  * and the directory. Prints what came of it.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startShip } from "../probe/ship.js";
 import { openSpool } from "../probe/spool.js";
@@ -30,6 +30,8 @@ const ballast = join(directory, "ballast");
 const delivered: number[] = [];
 let added = 0;
 let away = false;
+// as it is told first: where room comes back, the spool is well again after its next attempt
+let troubleMeanwhile: string | null = null;
 
 // the error is what counts, and not the signal that comes with it
 process.on("SIGXFSZ", () => {});
@@ -62,8 +64,11 @@ const scenarios: Record<string, () => Promise<string>> = {
   async crowded() {
     await add(100);
     await until(() => spool.status().waiting === 0);
-    fill();
-    await add(1_500);
+    for (let round = 0; round < 15; round += 1) {
+      // what the spool gives back meanwhile, others take
+      fill();
+      await add(100);
+    }
     await until(() => spool.status().waiting === 0);
     return "ENOSPC";
   },
@@ -81,7 +86,6 @@ const scenarios: Record<string, () => Promise<string>> = {
 };
 
 const expected = await scenarios[scenario]!();
-const troubleMeanwhile = spool.status().trouble;
 away = false;
 if (scenario === "read-only") remount("rw");
 rmSync(ballast, { force: true });
@@ -114,9 +118,14 @@ process.stdout.write(JSON.stringify(report));
 async function add(samples: number): Promise<void> {
   for (let i = 0; i < samples; i += 1) {
     ship.add(madeSample({ slotAt: new Date(added++) }));
-    if (i % 100 === 99) await spool.flush();
+    if (i % 100 === 99) await flush();
   }
+  await flush();
+}
+
+async function flush(): Promise<void> {
   await spool.flush();
+  if (!troubleMeanwhile) troubleMeanwhile = spool.status().trouble;
 }
 
 function record(samples: readonly Sample[]) {
@@ -132,7 +141,7 @@ function remount(mode: "ro" | "rw"): void {
 
 function fill(): void {
   try {
-    writeFileSync(ballast, Buffer.alloc(10 * 2 ** 20));
+    appendFileSync(ballast, Buffer.alloc(2 ** 20));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
   }
