@@ -38,7 +38,8 @@ const kinds = [
 ] as const;
 
 const turns = 7;
-const turnMs = 150;
+/** A socket is listened to for hours. Of its first tenth of a second the compiler takes a good part, and more of much code than of little. */
+const turnMs = 500;
 const differentFrames = 20;
 const promised = 0.6;
 

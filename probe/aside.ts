@@ -9,8 +9,13 @@ import type { Batch } from "./backlog.js";
 import type { Spool } from "./spool.js";
 
 export interface Aside {
-  /** Resolves when they are on the disk, or wait in memory for want of one. */
-  put: (samples: readonly Sample[]) => Promise<void>;
+  /**
+   * Resolves when they are on the disk, or wait in memory for want of one. Where they came from they are given up then, by
+   * `done`, and not before: a crash between the two costs a duplicate, and no sample.
+   */
+  put: (samples: readonly Sample[], done: () => void) => Promise<void>;
+  /** How many are here and where they came from. */
+  twice: () => number;
   /** The oldest of those that are due to be tried again. What comes back by `put` is behind all that were there. */
   next: (size: number) => Promise<Batch | null>;
   /** Null where nothing was ever put aside. */
@@ -35,6 +40,7 @@ export function makeAside(
   let left = 0;
   let roundAtMs = 0;
   let toldAtMs = -Infinity;
+  let twice = 0;
 
   async function open(make: boolean): Promise<Spool | null> {
     spool ??= await of.below("unknown", make);
@@ -53,13 +59,20 @@ export function makeAside(
   }
 
   return {
-    async put(samples) {
+    async put(samples, done) {
       tell(samples);
       const to = (await open(true))!;
       samples.forEach(to.add);
+      twice = samples.length;
       const late = sleep(writtenWithinMs, undefined, { ref: false });
-      await Promise.race([to.flush(), late]);
+      try {
+        await Promise.race([to.flush(), late]);
+        done();
+      } finally {
+        twice = 0;
+      }
     },
+    twice: () => twice,
     async next(size) {
       if (!looked && of.status().trouble === null) await open(false);
       const from = spool;

@@ -74,28 +74,28 @@ function pieces(classes: BytesAre[], wanted: BytesAre, size: number) {
 }
 
 export interface BeginningMatcher {
-  /** The frame that is asked about from here on. */
+  /** The frame that is asked about from here on: to ask a frame for its buffer takes longer than to compare a short beginning. */
   look(frame: Buffer): void;
-  /** Whether it begins so, and its last byte closes what its first opens. */
-  begins(beginning: Beginning): boolean;
+  /** Whether that frame begins so, and its last byte closes what its first opens. */
+  begins(frame: Buffer, beginning: Beginning): boolean;
 }
 
 export function makeBeginningMatcher(): BeginningMatcher {
-  let frame: Buffer = Buffer.alloc(0);
   // Frames that came in one piece are parts of one buffer.
-  let viewed: ArrayBufferLike = frame.buffer;
+  let viewed = new ArrayBuffer(0) as ArrayBufferLike;
   let view = new DataView(viewed);
+  let byteOffset = 0;
 
   return {
-    look(next) {
-      frame = next;
+    look(frame) {
       const { buffer } = frame;
+      byteOffset = frame.byteOffset;
       if (buffer === viewed) return;
       viewed = buffer;
       view = new DataView(viewed);
     },
-    begins(beginning) {
-      const { length, byteOffset } = frame;
+    begins(frame, beginning) {
+      const { length } = frame;
       if (length < beginning.length) return false;
       const { words, wordsAt, bytes, bytesAt, foursAt, digitsAt } = beginning;
       // What tells the frames of a socket from each other stands at the end of it.

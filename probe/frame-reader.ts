@@ -21,12 +21,8 @@ export interface FrameReader {
   read(frame: Buffer, channels: ChannelNumbers, onData: OnData): boolean;
 }
 
-type OnData = (stream: number, frame: DataFrame) => void;
-
-/** A frame of data. Good only until the next frame is read: there is one for each stream. */
-export interface DataFrame extends FrameNumbers {
-  bytes: Buffer;
-}
+/** `numbers` are good only until the next frame is read: there is one object for each stream. */
+type OnData = (stream: number, frame: Buffer, numbers: FrameNumbers) => void;
 
 /** What is looked for in the frames of one stream. Paths are places in the list that is scanned for; -1: none. */
 interface Wanted {
@@ -36,7 +32,7 @@ interface Wanted {
   before: number;
   /** All of its paths, as a mask. */
   all: number;
-  frame: DataFrame;
+  numbers: FrameNumbers;
 }
 
 /** What a value says of one stream. */
@@ -123,10 +119,10 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
     unknown += 1;
     for (let stream = first; stream < wanted.length; stream += 1) {
       if (open[stream] !== 0) continue;
-      const { last, before, frame: said } = wanted[stream]!;
-      if (last >= 0) said.last = scanner.number(last);
-      if (before >= 0) said.before = scanner.number(before);
-      tell(stream, frame, onData);
+      const { last, before, numbers } = wanted[stream]!;
+      if (last >= 0) numbers.last = scanner.number(last);
+      if (before >= 0) numbers.before = scanner.number(before);
+      onData(stream, frame, numbers);
     }
     return true;
   }
@@ -181,11 +177,11 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
     const last = knowns[newest];
     if (!last) return undefined;
     matcher.look(frame);
-    if (matcher.begins(last.beginning)) return last;
+    if (matcher.begins(frame, last.beginning)) return last;
     for (let place = 0; place < knowns.length; place += 1) {
       const other = knowns[place];
-      if (place === newest || !other || !matcher.begins(other.beginning))
-        continue;
+      if (place === newest || !other) continue;
+      if (!matcher.begins(frame, other.beginning)) continue;
       newest = place;
       return other;
     }
@@ -198,17 +194,11 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
       const { stream, isLast, from, to } = numbers[i]!;
       const value = wholeNumber(frame, from, to);
       if (value < 0) return false;
-      const said = wanted[stream]!.frame;
+      const said = wanted[stream]!.numbers;
       if (isLast) said.last = value;
       else said.before = value;
     }
     return true;
-  }
-
-  function tell(stream: number, bytes: Buffer, onData: OnData) {
-    const { frame } = wanted[stream]!;
-    frame.bytes = bytes;
-    onData(stream, frame);
   }
 
   return {
@@ -222,7 +212,8 @@ export function compileFrameReader(streams: readonly Stream[]): FrameReader {
       if (!known || !readNumbers(frame, known.numbers))
         return scanned(frame, onData);
       const { streams: own } = known;
-      for (let i = 0; i < own.length; i += 1) tell(own[i]!, frame, onData);
+      for (let i = 0; i < own.length; i += 1)
+        onData(own[i]!, frame, wanted[own[i]!]!.numbers);
       return true;
     },
   };
@@ -241,8 +232,8 @@ function wantedOf(
     ...conditions.map(({ path }) => place(path)),
     ...[place(ignore?.path), last, before],
   ].reduce((mask, path) => (path < 0 ? mask : mask | (1 << path)), 0);
-  const frame = { bytes: Buffer.alloc(0), last: NaN, before: NaN };
-  return { conditions: conditions.length, last, before, all, frame };
+  const numbers = { last: NaN, before: NaN };
+  return { conditions: conditions.length, last, before, all, numbers };
 }
 
 function decisionsOf(

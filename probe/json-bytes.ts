@@ -151,8 +151,9 @@ export function wholeNumber(bytes: Buffer, from: number, to: number): number {
 function digitsOf(bytes: Buffer, from: number, to: number): number {
   let value = 0;
   for (let at = from; at < to; at += 1) {
-    const digit = bytes[at]! - 0x30;
-    if (digit < 0 || digit > 9) return -1;
+    // of all bytes the ten digits alone become 0 to 9
+    const digit = bytes[at]! ^ 0x30;
+    if (digit > 9) return -1;
     value = value * 10 + digit;
   }
   return value;

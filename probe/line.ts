@@ -3,8 +3,8 @@ import type { KeepAlive } from "../server/registry.js";
 import { makeBackoff } from "./backoff.js";
 import type { Cause } from "./cause.js";
 import type { Feed, Trouble } from "./feed.js";
-import type { DataFrame } from "./frame-reader.js";
 import type { Resolver } from "./resolver.js";
+import type { FrameNumbers } from "./sequence.js";
 import { startSession, type Patience, type Session } from "./session.js";
 import type { Arrival, Down, Flow, Socket } from "./socket.js";
 
@@ -130,10 +130,11 @@ export function startLine(options: LineOptions): Line {
   function onData(
     session: Session,
     feed: Feed,
-    frame: DataFrame,
+    frame: Buffer,
+    numbers: FrameNumbers,
     arrival: Arrival,
   ) {
-    if (session === current) count(feed, frame, arrival);
+    if (session === current) count(feed, frame, numbers, arrival);
     else if (!isSettling && session.heard.size === feeds.length) {
       isSettling = true;
       takeOverIn(settleMs);
@@ -181,6 +182,11 @@ const told: Record<Trouble["kind"], string> = {
   unanswered: "subscription neither acknowledged nor followed by data in time",
 };
 
-function count({ meter, sequence }: Feed, frame: DataFrame, arrival: Arrival) {
-  meter.frame(frame.bytes, arrival, sequence?.isGap(frame));
+function count(
+  { meter, sequence }: Feed,
+  frame: Buffer,
+  numbers: FrameNumbers,
+  arrival: Arrival,
+) {
+  meter.frame(frame, arrival, sequence?.isGap(numbers));
 }

@@ -3,10 +3,11 @@ import type { KeepAlive } from "../server/registry.js";
 import { compileAcknowledgement } from "./acknowledgement.js";
 import { compileMatch, type ChannelNumbers } from "./checks.js";
 import type { Feed, Trouble } from "./feed.js";
-import { compileFrameReader, type DataFrame } from "./frame-reader.js";
+import { compileFrameReader } from "./frame-reader.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
 import { isRefusal, refusedFeed } from "./refusal.js";
 import type { Resolver } from "./resolver.js";
+import type { FrameNumbers } from "./sequence.js";
 import {
   openSocket,
   type Arrival,
@@ -27,11 +28,12 @@ export interface SessionOptions {
   onOpen(session: Session): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
   onServed(session: Session, feed: Feed): void;
-  /** `frame` is good only until this returns; the bytes of the frame are nobody else's and may be kept. */
+  /** `frame` is nobody else's and may be kept; `numbers` are good only until this returns. */
   onData(
     session: Session,
     feed: Feed,
-    frame: DataFrame,
+    frame: Buffer,
+    numbers: FrameNumbers,
     arrival: Arrival,
   ): void;
   onTrouble(session: Session, feed: Feed, trouble: Trouble): void;
@@ -95,7 +97,6 @@ export function startSession(options: SessionOptions): Session {
   const toAskAgain = new Set<Feed>();
   const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
-  let heardAt: Arrival | undefined;
   let arrived: Arrival | undefined;
 
   const socket = openSocket({
@@ -105,11 +106,7 @@ export function startSession(options: SessionOptions): Session {
     ...(ca !== undefined && { ca }),
     ...(flow && { flow }),
     onOpen,
-    onHeard(arrival) {
-      if (arrival === heardAt) return;
-      heardAt = arrival;
-      keepAlive?.heard(arrival.atMs);
-    },
+    onHeard: ({ atMs }) => keepAlive?.heard(atMs),
     onMessage,
     onDown(down) {
       stop();
@@ -202,11 +199,12 @@ export function startSession(options: SessionOptions): Session {
 
   function onFrame(frame: Buffer, arrival: Arrival) {
     if (arrival !== arrived) arrived = arrival;
+    // not a function made for each frame, which is most of what a frame would leave to the garbage collector
     if (reader.read(frame, channels, onStreamData)) return;
     if (frame.length <= longestNotice) onNotice(parsed(frame));
   }
 
-  function onStreamData(place: number, frame: DataFrame) {
+  function onStreamData(place: number, frame: Buffer, numbers: FrameNumbers) {
     const feed = feeds[place]!;
     if (!speaks[place]) {
       if (!asked.has(feed)) return;
@@ -214,7 +212,7 @@ export function startSession(options: SessionOptions): Session {
       heard.add(feed);
       if (!served.has(feed)) serve(feed);
     }
-    options.onData(session, feed, frame, arrived!);
+    options.onData(session, feed, frame, numbers, arrived!);
   }
 
   function onNotice(frame: unknown) {

@@ -124,9 +124,8 @@ export function startShip({
       counts.duplicates += duplicates;
       counts.refused += refused;
       if (refused > 0) log.warn("samples refused by the database", { refused });
-      // before they are given up here: a crash between the two costs a duplicate, and no sample
-      if (unknown.length > 0) await aside.put(unknown);
-      batch.done();
+      if (unknown.length > 0) await aside.put(unknown, batch.done);
+      else batch.done();
     } catch (error) {
       if (!isDataError(error)) throw error;
       narrowDown(batch, error);
@@ -149,7 +148,7 @@ export function startShip({
   }
 
   function waiting(): number {
-    return sumOf(({ waiting }) => waiting);
+    return sumOf(({ waiting }) => waiting) - aside.twice();
   }
 
   function sumOf(what: (status: SpoolStatus) => number): number {

@@ -19,7 +19,7 @@ export interface SocketOptions {
   /** PEM: the authorities to trust; those of Node when not given. */
   ca?: string;
   onOpen: () => void;
-  /** Any frame at all, pings and pongs included. */
+  /** Any frames at all, pings and pongs included; once for all that came in one piece. */
   onHeard: (arrival: Arrival) => void;
   /** A frame of text, valid UTF-8, or of bytes; it may be kept. */
   onMessage: (frame: Buffer, arrival: Arrival) => void;
@@ -213,7 +213,8 @@ export function openSocket(options: SocketOptions): Socket {
   function onHeard() {
     if (ended) return;
     if (!framesLeft.take(1, arrival.atMs)) return flooded("frames");
-    if (arrival !== heard) heard = arrival;
+    if (arrival === heard) return;
+    heard = arrival;
     options.onHeard(arrival);
   }
 

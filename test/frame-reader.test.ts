@@ -1,7 +1,8 @@
 import t from "tap";
 import { eventAge, type ChannelNumbers } from "../probe/checks.js";
 import { compileEventTime } from "../probe/event-time.js";
-import { compileFrameReader, type DataFrame } from "../probe/frame-reader.js";
+import { compileFrameReader } from "../probe/frame-reader.js";
+import type { FrameNumbers } from "../probe/sequence.js";
 import { loadRegistry, type Stream } from "../server/registry.js";
 import { randomFrom } from "./random-samples.js";
 
@@ -19,11 +20,11 @@ function readerOf(streams: Pick<Stream, "match" | "ignore" | "sequence">[]) {
     })),
   );
   return (frame: unknown, channels: ChannelNumbers = new Map()) => {
-    const told: (DataFrame & { stream: number })[] = [];
+    const told: (FrameNumbers & { stream: number })[] = [];
     const bytes = Buffer.from(
       typeof frame === "string" ? frame : JSON.stringify(frame),
     );
-    const isData = reader.read(bytes, channels, (stream, said) =>
+    const isData = reader.read(bytes, channels, (stream, _frame, said) =>
       told.push({ stream, ...said }),
     );
     t.equal(isData, told.length > 0);

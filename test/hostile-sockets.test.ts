@@ -28,7 +28,7 @@ interface Attack {
   act?: (socket: Socket) => void;
   /** Absent: the socket stays open. */
   cause?: Cause;
-  /** Hears so many frames before. */
+  /** Hears so many messages before. */
   hears?: number;
 }
 
@@ -149,7 +149,7 @@ const attacks: Attack[] = [
           frame(0x80, "}"),
         ]),
       ),
-    hears: 2,
+    hears: 1,
   },
   {
     what: "begins a message within a message",
@@ -339,8 +339,8 @@ async function attacked(t: Test, { answer, act }: Attack) {
     userAgent: "test",
     resolver: makeResolver([]),
     onOpen: () => {},
-    onHeard: () => (heard += 1),
-    onMessage: () => {},
+    onHeard: () => {},
+    onMessage: () => (heard += 1),
     onDown: (down) => downs.push(down),
   });
   t.teardown(() => socket.close());

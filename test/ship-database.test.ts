@@ -133,7 +133,11 @@ void t.test(
     ]);
     // tried again some times
     await until(() => lines.length > 1);
-    t.match(ship.status(), { shipped: 3, waiting: 2, refused: 0 });
+    t.match(
+      ship.status(),
+      { shipped: 3, waiting: 2, refused: 0 },
+      "two, also at the moment when they are put back",
+    );
     await ship.close();
 
     const { rest } = newer.venues.find(({ id }) => id === "kraken")!;
