@@ -2,6 +2,10 @@
  * How a data directory of the embedded database grows while it is at work: GROWTH_HOURS of the registry's venues from three regions, in
  * accelerated time, with every sample in a batch as it would come, every instant decided, and core's own upkeep at its own pace in that time.
  * GROWTH_PER_S samples a second instead of what the registry's cadences make: with copies of its venues.
+ *
+ * An hour of accelerated time takes minutes, and the directory is largest two hours after midnight, when minutes of 26 hours wait to be
+ * compressed. GROWTH_TO (an instant, instead of now) and GROWTH_FILLED_HOURS, which are filled in quickly before, show that: five hours to
+ * 03:20, with 22 filled.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,6 +22,7 @@ import { packagedFile } from "../server/package.js";
 import { recordSamples } from "../server/record-samples.js";
 import { componentsOf, loadRegistry, type Registry } from "../server/registry.js"; // prettier-ignore
 import type { Figure } from "./figure.js";
+import { keepHistory } from "./history.js";
 import { manyComponents } from "./many-components.js";
 import { goodSample, log } from "./stage.js";
 
@@ -26,6 +31,7 @@ const hours = Number(process.env.GROWTH_HOURS ?? 1);
 const perSecond = process.env.GROWTH_PER_S
   ? Number(process.env.GROWTH_PER_S)
   : null;
+const filledHours = Number(process.env.GROWTH_FILLED_HOURS ?? 0);
 const stepMs = 2_000;
 const sizesAnHour = 12;
 const hourMs = 3_600_000;
@@ -66,7 +72,9 @@ async function grow(
   directory: string,
 ): Promise<Figure[]> {
   const series = await measuredSeries(pool, registry);
-  const toMs = Math.floor(Date.now() / stepMs) * stepMs;
+  const { GROWTH_TO } = process.env;
+  const endMs = GROWTH_TO ? Date.parse(GROWTH_TO) : Date.now();
+  const toMs = Math.floor(endMs / stepMs) * stepMs;
   const fromMs = toMs - hours * hourMs;
   let atMs = fromMs;
   const upkeep = makeUpkeep(pool, log, usualUpkeepPace, undefined, {
@@ -74,6 +82,8 @@ async function grow(
     passedMs: () => atMs - fromMs,
   });
   const begun = await sizeOf(pool, directory);
+  if (filledHours > 0)
+    await keepHistory(pool, fromMs - filledHours * hourMs, new Date(fromMs));
   const sizes: Size[] = [];
   let samples = 0;
   for (; atMs < toMs; atMs += stepMs) {
@@ -95,7 +105,8 @@ async function grow(
   }
   const last = await sizeOf(pool, directory);
   sizes.push(last);
-  const most = sizes.reduce((a, b) => (b.all > a.all ? b : a));
+  const room = ({ all, compressed }: Size) => all - compressed;
+  const most = sizes.reduce((a, b) => (room(b) > room(a) ? b : a));
   const hourBefore = sizes.at(-1 - sizesAnHour) ?? begun;
   return [
     { what: `samples in ${hours} hours`, value: samples / 1e6, unit: "million" }, // prettier-ignore

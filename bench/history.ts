@@ -17,8 +17,10 @@ const wholeDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const keptDays = 100;
-/** Hours and days are not compressed before their chunk of thirty days is over, and eight days more. */
-const openDays = 38;
+/** As long as samples; what is dropped is a whole day. */
+const weekDays = 9;
+/** Two chunks of hours and more. */
+const filledDays = 30;
 const levelsByMinute = ["sample_minute", "component_minute", "venue_minute"];
 const smallLevels = [
   ...["sample_hour", "venue_day", "latency_day"],
@@ -41,7 +43,8 @@ export async function benchHistory(): Promise<Figure[]> {
   try {
     const { pool } = stage;
     const to = new Date();
-    const samples = await keepHistory(pool, to);
+    const from = Math.floor(+to / dayMs) * dayMs - wholeDays * dayMs;
+    const samples = await keepHistory(pool, from, to);
     await pool.script("vacuum analyze");
     return [
       { what: "raw samples", value: samples / 1e6, unit: "million" },
@@ -57,10 +60,13 @@ export async function benchHistory(): Promise<Figure[]> {
 }
 
 /** As it comes about: a stretch comes in, is rolled up, and what is old enough is compressed. Resolves with how many samples there are. */
-async function keepHistory(pool: Pool, to: Date): Promise<number> {
+export async function keepHistory(
+  pool: Pool,
+  from: number,
+  to: Date,
+): Promise<number> {
   const insert = await readFile(packagedFile("bench/history.sql"), "utf8");
   const stretchMs = isServer ? dayMs / 4 : hourMs / 4;
-  const from = Math.floor(+to / dayMs) * dayMs - wholeDays * dayMs;
   for (let atMs = from; atMs < +to; atMs += stretchMs) {
     const span = [
       new Date(atMs),
@@ -69,6 +75,10 @@ async function keepHistory(pool: Pool, to: Date): Promise<number> {
     await pool.text(insert, span);
     await pool.query(sql`call upkeep.refresh_all(${span[0]}, ${span[1]})`);
     while (await compressed(pool, span[1])) await pool.script("checkpoint");
+    for (const { name } of await pool.query<{ name: string }>(
+      sql`select upkeep.rewritten() as name`,
+    ))
+      await pool.script(`vacuum ${name}`);
   }
   await pool.query(sql`call upkeep.refresh_hours(${to})`);
   const [row] = await pool.query<{ samples: number }>(
@@ -109,16 +119,34 @@ async function compressedSize(pool: Pool, level: string): Promise<Size> {
   return size;
 }
 
-/** Raw samples that are not compressed yet. */
-async function runningSize(pool: Pool): Promise<Size> {
+/** Rows that are not compressed yet, of a table whose time is in a column of this name. */
+async function runningSize(
+  pool: Pool,
+  level: string,
+  time: string,
+): Promise<Size> {
   const [size] = await pool.query<Size>(sql`
     select
-      sum(pg_total_relation_size(format('%I.%I', chunk_schema, chunk_name)::regclass))::bigint as bytes,
-      (select count(*) from sample where ts >= min(range_start)) as rows
-    from timescaledb_information.chunks
-    where hypertable_name = 'sample' and not is_compressed
+      sum(pg_total_relation_size(format('%I.%I', c.chunk_schema, c.chunk_name)::regclass))::bigint as bytes,
+      (select count(*) from ${sql.ident(level)} where ${sql.ident(time)} >= min(c.range_start)) as rows
+    from timescaledb_information.chunks c
+    left join timescaledb_information.continuous_aggregates a
+      on a.materialization_hypertable_schema = c.hypertable_schema and a.materialization_hypertable_name = c.hypertable_name
+    where coalesce(a.view_name, c.hypertable_name) = ${level} and not c.is_compressed
   `);
   return size!;
+}
+
+/** How many days lie uncompressed at the most: until their chunk is over, and as long as upkeep waits then. */
+async function openDaysOf(pool: Pool, level: string): Promise<number> {
+  const [open] = await pool.query<{ days: number }>(sql`
+    select extract(epoch from d.time_interval + upkeep.compressed_after())::float / 86400 as days
+    from timescaledb_information.dimensions d
+    join timescaledb_information.continuous_aggregates a
+      on a.materialization_hypertable_schema = d.hypertable_schema and a.materialization_hypertable_name = d.hypertable_name
+    where a.view_schema = 'venuewatch' and a.view_name = ${level}
+  `);
+  return open!.days;
 }
 
 async function uncompressedSize(pool: Pool, level: string): Promise<Size> {
@@ -156,7 +184,7 @@ async function sizes(pool: Pool): Promise<Figure[]> {
   }
   figures.push({
     what: "sample, in the chunks that run, a row",
-    value: await bytesOfRow(runningSize(pool)),
+    value: await bytesOfRow(runningSize(pool, "sample", "ts")),
     unit: "bytes",
   });
   for (const level of smallLevels) {
@@ -171,10 +199,48 @@ async function sizes(pool: Pool): Promise<Figure[]> {
   return figures;
 }
 
+/**
+ * The days of this history once more before it, so that there are whole chunks of hours and days, with as many rows as in life, and none of what
+ * the making of it left in them.
+ */
+async function fillChunks(pool: Pool): Promise<void> {
+  const hours = (await tableOf(pool, "sample_hour")).ident;
+  const latencies = (await tableOf(pool, "latency_day")).ident;
+  const days = (await tableOf(pool, "venue_day")).ident;
+  const copies = sql`
+    generate_series(1, ceil(${filledDays}::float / ${wholeDays})::int) as copy
+    cross join lateral (select copy * ${wholeDays} * interval '24 hours' as earlier) shift
+  `;
+  await pool.query(sql`
+    insert into ${hours} (hour, component_id, region_id, samples, good, p50_us, p95_us)
+    select hour - earlier, component_id, region_id, samples, good, p50_us, p95_us
+    from sample_hour cross join ${copies}
+    where hour < date_trunc('day', now())
+  `);
+  await pool.query(sql`
+    insert into ${latencies} (day, component_id, region_id, p50_ms, minutes)
+    select day - earlier, component_id, region_id, p50_ms, minutes
+    from latency_day cross join ${copies}
+    where day < date_trunc('day', now())
+  `);
+  await pool.query(sql`
+    insert into ${days} (day, venue_id, measured_minutes, down_minutes, degraded_minutes)
+    select day - earlier, venue_id, measured_minutes, down_minutes, degraded_minutes
+    from venue_day cross join ${copies}
+    where day < date_trunc('day', now())
+  `);
+}
+
 /** All that is kept of a venue over a hundred days, but its raw samples: computed from the sizes of rows, of the mean venue and of the largest. */
 async function ofAVenue(pool: Pool): Promise<Figure[]> {
   const venues = await pool.query<VenueRows>(sql`
     with region_count as (select count(*) as regions from region where published),
+    counted as (
+      select component_id, count(*)::float / ${wholeDays} as milliseconds
+      from latency_hour
+      where hour < date_trunc('day', now())
+      group by 1
+    ),
     a_day as (
       select c.venue_id, c.component_id, count(d.p50_ms)::float / ${wholeDays} as distribution
       from component c
@@ -182,14 +248,17 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
       where c.published
       group by 1, 2
     )
-    select v.venue, count(*) as components, count(*) * r.regions as series, sum(a.distribution) as distribution
+    select
+      v.venue, count(*) as components, count(*) * r.regions as series, sum(a.distribution) as distribution, sum(m.milliseconds) as milliseconds
     from a_day a
     join venue v using (venue_id)
+    left join counted m using (component_id)
     cross join region_count r
     where v.published
     group by v.venue, r.regions
     order by count(*) desc, v.venue
   `);
+  await fillChunks(pool);
   const bytes = {
     sample_minute: await bytesOfRow(compressedSize(pool, "sample_minute")),
     component_minute: await bytesOfRow(
@@ -199,29 +268,55 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
     venue_day: await bytesOfRow(uncompressedSize(pool, "venue_day")),
     sample_hour: await bytesOfRow(uncompressedSize(pool, "sample_hour")),
     latency_day: await bytesOfRow(uncompressedSize(pool, "latency_day")),
+    latency_hour: await bytesOfRow(compressedSize(pool, "latency_hour")),
+  };
+  const openDays = {
+    sample_hour: await openDaysOf(pool, "sample_hour"),
+    latency_day: await openDaysOf(pool, "latency_day"),
+  };
+  const openMinutes = {
+    bytes: await bytesOfRow(runningSize(pool, "sample_minute", "minute")),
+    days: await openDaysOf(pool, "sample_minute"),
   };
   // as they will be when their chunks are over
-  while (await compressed(pool, new Date(Date.now() + openDays * dayMs)));
+  const over = Math.max(...Object.values(openDays));
+  while (await compressed(pool, new Date(Date.now() + over * dayMs)));
   const later = {
     sample_hour: await bytesOfRow(compressedSize(pool, "sample_hour")),
     latency_day: await bytesOfRow(compressedSize(pool, "latency_day")),
   };
-  const megabytes = ({ components, series, distribution }: VenueRows) =>
+  const megabytes = ({
+    components,
+    series,
+    distribution,
+    milliseconds,
+  }: VenueRows) =>
     (keptDays *
       (1440 * series * bytes.sample_minute +
         1440 * components * bytes.component_minute +
         1440 * bytes.venue_minute +
         bytes.venue_day) +
-      openDays *
-        (24 * series * bytes.sample_hour + distribution * bytes.latency_day) +
-      (keptDays - openDays) *
-        (24 * series * later.sample_hour + distribution * later.latency_day)) /
+      weekDays * milliseconds * bytes.latency_hour +
+      24 *
+        series *
+        (openDays.sample_hour * bytes.sample_hour +
+          (keptDays - openDays.sample_hour) * later.sample_hour) +
+      distribution *
+        (openDays.latency_day * bytes.latency_day +
+          (keptDays - openDays.latency_day) * later.latency_day)) /
     1e6;
   const all = venues.map(megabytes);
   const mean = all.reduce((sum, one) => sum + one, 0) / all.length;
   const floor = { value: promised.venueBytes / 1e6, what: "promised" };
   const { venue, components } = venues[0]!;
+  const meanSeries =
+    venues.reduce((sum, { series }) => sum + series, 0) / venues.length;
   return [
+    {
+      what: "latency_hour, compressed, a row",
+      value: bytes.latency_hour,
+      unit: "bytes",
+    },
     {
       what: "sample_hour, compressed, a row",
       value: later.sample_hour,
@@ -244,6 +339,16 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
       unit: "MB",
       floor,
     },
+    {
+      what: "more, of the mean venue, for minutes that are not compressed yet, at the most",
+      value:
+        (1440 *
+          meanSeries *
+          openMinutes.days *
+          (openMinutes.bytes - bytes.sample_minute)) /
+        1e6,
+      unit: "MB",
+    },
   ];
 }
 
@@ -254,6 +359,8 @@ interface VenueRows {
   series: number;
   /** Rows of latency_day a day. */
   distribution: number;
+  /** Rows of latency_hour a day. */
+  milliseconds: number;
 }
 
 async function bytesOfRow(size: Promise<Size>): Promise<number> {

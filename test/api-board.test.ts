@@ -1,5 +1,7 @@
 import t from "tap";
-import { sql, type Pool } from "../server/db.js";
+import { openPool, sql, type Pool } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { categories } from "../server/registry.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { ago, decide, forget, measured, outage } from "./fleet.js";
@@ -35,6 +37,7 @@ interface Board {
 }
 
 interface Detail {
+  generatedAt: string;
   state: string;
   uptimePct90d: number | null;
   days: Day[];
@@ -42,7 +45,13 @@ interface Detail {
     bucketMs: number;
     points: { at: string; p50Ms: number | null; samples: number }[];
   };
-  endpoints: { component: string; p50Ms: number | null; samples: number }[];
+  endpoints: {
+    component: string;
+    samples: number;
+    goodPct: number | null;
+    p50Ms: number | null;
+    p95Ms: number | null;
+  }[];
   streams: { component: string; samples: number }[];
   regions: { selected: string; compare: { region: string; state: string }[] };
   summary: object;
@@ -70,13 +79,43 @@ function watched(pool: Pool): { pool: Pool; asked: string[] } {
 }
 
 void t.test("the board and a venue's page", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry, url } = await migratedDatabase(t);
   const { pool: watchedPool, asked } = watched(pool);
   const api = await serve(t, { pool: watchedPool, registry });
   const board = async (query = "") =>
     (await api.ask<Board>(`/v1/status${query}`)).body;
   const page = async (venue: string, query = "") =>
     (await api.ask<Detail>(`/v1/targets/${venue}${query}`)).body;
+
+  await t.test(
+    "a connection that had a board before there were samples shows those that came since",
+    async (t) => {
+      await forget(pool);
+      const one = openPool(url, {
+        applicationName: "test",
+        log: makeLog("test", "error"),
+        max: 1,
+      });
+      t.teardown(() => one.close());
+      const read = async () => {
+        const [row] = await one.file<{ body: string }>("status", [
+          null,
+          categories,
+          registry.probeIntervalMs,
+        ]);
+        return JSON.parse(row!.body) as Board;
+      };
+      const before = await read();
+      t.match(before.summary, { regions: 0, medianLatencyMs: null });
+
+      await measured(pool, { from: ago(100), to: ago(0) });
+      await decide(pool);
+      const { summary, venues } = await read();
+      t.match(summary, { regions: 3, medianLatencyMs: 80, uptimePct90d: 100 });
+      for (const { sparkline } of venues)
+        t.ok(sparkline.some(({ p50Ms }) => p50Ms === 80));
+    },
+  );
 
   await t.test(
     "a board is made by one statement, and kept for its tick",
@@ -286,6 +325,103 @@ void t.test("the board and a venue's page", async (t) => {
     t.ok(n >= 19);
     t.equal(ticker.p50Ms, n + 1);
     t.match(ticker, { p95Ms: Math.round(2 + 1.9 * (n - 1)) });
+  });
+
+  await t.test("and so are those of a week, to the sample", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(100), to: ago(0) });
+    // few milliseconds, and gaps between them: percentiles often fall between two
+    await pool.query(sql`
+      insert into sample (ts, component_id, region_id, good, fault, latency_us)
+      select
+        at, component_id, region_id, luck % 50 > 0,
+        case when luck % 50 = 0 then 'timeout'::fault end,
+        case when luck % 50 > 0 then 1000 * (luck % 7) * (1 + component_id % 3) + luck % 1009 end
+      from component
+      join venue using (venue_id)
+      cross join region
+      cross join generate_series(now() - interval '7 days 1 hour', now() - interval '2 minutes', interval '97 s') as at
+      cross join lateral (select abs(hashint8(extract(epoch from at)::bigint * 64 + component_id)) as luck) drawn
+      where venue = 'okx' and kind = 'rest' and region in ('eu-central', 'us-east')
+      -- both are exact at an hour's edge
+      union all
+      select date_trunc('hour', now()) - interval '50 hours', component_id, region_id, true, null, 999500
+      from component
+      join venue using (venue_id)
+      cross join region
+      where venue = 'okx' and kind = 'rest' and region = 'eu-central'
+      on conflict do nothing
+    `);
+    await decide(pool);
+    const [kept] = await pool.query<{ hours: number }>(
+      sql`select count(distinct hour)::int as hours from latency_hour`,
+    );
+    t.ok(kept!.hours >= 168, "most of it is not read raw");
+    const { generatedAt, endpoints, latency } = await page("okx", "?range=7d");
+    const takenFrom = (region: string) => sql`
+      from sample
+      join component using (component_id)
+      join venue using (venue_id)
+      join region using (region_id)
+      where venue = 'okx' and kind = 'rest' and region = ${region}
+        and ts > ${generatedAt}::timestamptz - interval '7 days' and ts <= ${generatedAt}
+    `;
+    const taken = takenFrom("eu-central");
+    const wholeMs = (share: number) =>
+      sql`round(percentile_cont(${share}::double precision) within group (order by latency_us) filter (where good) / 1000)::int`;
+    const ofEndpoints = await pool.query(sql`
+      select
+        component, count(*)::int as samples,
+        trunc(100.0 * count(*) filter (where good) / count(*), 3)::double precision as "goodPct",
+        ${wholeMs(0.5)} as "p50Ms", ${wholeMs(0.95)} as "p95Ms"
+      ${taken}
+      group by component
+      order by component
+    `);
+    t.strictSame(
+      endpoints
+        .map(({ component, samples, goodPct, p50Ms, p95Ms }) => ({
+          ...{ component, samples, goodPct, p50Ms, p95Ms },
+        }))
+        .sort((a, b) => (a.component < b.component ? -1 : 1)),
+      ofEndpoints,
+    );
+    const ofHours = await pool.query<{ at: Date }>(sql`
+      select
+        time_bucket('1 hour', ts) as at, ${wholeMs(0.5)} as "p50Ms", ${wholeMs(0.95)} as "p95Ms",
+        (count(*) filter (where good))::int as samples
+      ${taken}
+      group by 1
+      order by 1
+    `);
+    t.strictSame(
+      latency.points,
+      ofHours.slice(-168).map((row) => ({ ...row, at: row.at.toISOString() })),
+    );
+
+    await pool.query(sql`
+      update component set published = false
+      where component = 'rest:ticker' and venue_id = (select venue_id from venue where venue = 'okx')
+    `);
+    await decide(pool);
+    // of a region that was not asked for yet: a week's page is held
+    const without = await page("okx", "?range=7d&region=us-east");
+    await pool.query(sql`update component set published = true`);
+    const others = await pool.query<{ at: Date; samples: number }>(sql`
+      select time_bucket('1 hour', ts) as at, (count(*) filter (where good))::int as samples
+      ${takenFrom("us-east")} and component <> 'rest:ticker'
+      group by 1
+      order by 1
+    `);
+    const middle = ({ latency }: Detail) =>
+      latency.points.slice(1, -2).map(({ at, samples }) => ({ at, samples }));
+    t.strictSame(
+      middle(without),
+      others
+        .map(({ at, samples }) => ({ at: at.toISOString(), samples }))
+        .filter(({ at }) => middle(without).some((one) => one.at === at)),
+      "an endpoint that is not watched any more is not in the chart either",
+    );
   });
 
   await t.test(

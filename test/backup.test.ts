@@ -174,7 +174,8 @@ async function fill(pool: Pool): Promise<void> {
 type Facts = Awaited<ReturnType<typeof facts>>;
 
 const rollUps = [
-  ...["sample_minute", "sample_hour", "component_minute", "venue_minute"],
+  ...["sample_minute", "sample_hour", "rest_hour", "latency_hour"],
+  ...["component_minute", "venue_minute"],
   ...["venue_day", "latency_day", "venue_latency_day"],
 ];
 const counted = [

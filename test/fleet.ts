@@ -75,6 +75,13 @@ async function rollUp(db: Db): Promise<void> {
         ${rollup}, date_trunc('day', now()) - interval '2 days', date_trunc('day', now()) + interval '1 day'
       )
     `);
+  // hours as far back as a page asks for them, and of those that are over alone
+  for (const rollup of ["sample_hour", "rest_hour", "latency_hour"])
+    await db.query(sql`
+      call upkeep.refresh(
+        ${rollup}, date_trunc('hour', now() - upkeep.late_window()), date_trunc('hour', now())
+      )
+    `);
 }
 
 /** Rolls up what was measured and lets the engine decide, as of now or of an instant just past. */

@@ -25,7 +25,8 @@ const pairs = [
   ["sample_minute", "sample_hour"],
   ["component_minute", "latency_day"],
   ["venue_minute", "usual_hour"],
-  ["venue_day", "venue_latency_day"],
+  ["rest_hour", "venue_day"],
+  ["latency_hour", "venue_latency_day"],
 ];
 const places = Object.fromEntries(rollups.map((rollup, i) => [rollup, i]));
 
@@ -343,6 +344,8 @@ async function held(pool: Pool): Promise<Record<string, string>> {
 const counted: Record<string, string> = {
   sample_minute: "samples",
   sample_hour: "samples",
+  rest_hour: "samples",
+  latency_hour: "samples",
   component_minute: "regions",
   venue_minute: "components",
   venue_day: "measured_minutes",
@@ -358,7 +361,8 @@ async function damage(pool: Pool, rollup: string): Promise<void> {
     from timescaledb_information.continuous_aggregates
     where view_name = ${rollup}
   `);
-  const isByVenue = rollup.startsWith("venue") || rollup === "usual_hour";
+  const isByVenue =
+    rollup.startsWith("venue") || ["usual_hour", "rest_hour"].includes(rollup);
   const own = isByVenue
     ? "venue_id = 1"
     : "component_id in (select component_id from component where venue_id = 1)";

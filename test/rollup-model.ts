@@ -170,6 +170,75 @@ export function usualHours(
   }));
 }
 
+/**
+ * The percentiles of each hour that is over, of all REST endpoints of a venue together; not rounded.
+ *
+ * @param now hours that end later are left out
+ */
+export function restHours(
+  samples: readonly RawSample[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const restOf = venueOfRest(components);
+  const good = samples.flatMap(
+    ({ ts, component_id, region_id, fault, latency_us }) => {
+      const venue_id = restOf.get(component_id);
+      const hour = new Date(floor(ts, hourMs));
+      const isOver = +hour + hourMs <= +now;
+      if (venue_id === undefined || !isOver || fault !== null) return [];
+      return [{ hour, venue_id, region_id, latency_us }];
+    },
+  );
+  return groups(
+    good,
+    ({ hour, venue_id, region_id }) => `${+hour} ${venue_id} ${region_id}`,
+  ).map((rows) => {
+    const { hour, venue_id, region_id } = rows[0]!;
+    const us = rows
+      .flatMap(({ latency_us }) => latency_us ?? [])
+      .sort((a, b) => a - b);
+    return {
+      ...{ hour, venue_id, region_id, samples: rows.length },
+      p50_us: between(us, 0.5),
+      p95_us: between(us, 0.95),
+    };
+  });
+}
+
+/**
+ * How many good answers took so many whole milliseconds, in each hour that is over.
+ *
+ * @param now hours that end later are left out
+ */
+export function latencyHours(
+  samples: readonly RawSample[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const restOf = venueOfRest(components);
+  const over = samples.filter(
+    ({ ts, component_id }) =>
+      restOf.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
+  );
+  return bySeries(over, hourMs).flatMap(({ start, rows }) => {
+    const good = rows.flatMap(({ fault, latency_us }) =>
+      fault === null && latency_us !== null ? [latency_us] : [],
+    );
+    const { component_id, region_id } = rows[0]!;
+    return groups(
+      good.sort((a, b) => a - b),
+      (us) => String(roundHalfEven(us / 1000)),
+    ).map((us) => ({
+      ...{ hour: start, component_id, region_id },
+      ms: roundHalfEven(us[0]! / 1000),
+      samples: us.length,
+      least_us: us[0]!,
+      most_us: us.at(-1)!,
+    }));
+  });
+}
+
 function venueOfRest(components: readonly Component[]) {
   return new Map(
     components
@@ -208,11 +277,16 @@ function ofSeries(rows: RawSample[]) {
 
 /** Between the two nearest by linear interpolation; a half goes to the even whole number. */
 function percentile(sorted: number[], share: number): number | null {
+  const value = between(sorted, share);
+  return value === null ? null : roundHalfEven(value);
+}
+
+function between(sorted: number[], share: number): number | null {
   if (sorted.length === 0) return null;
   const place = share * (sorted.length - 1);
   const below = sorted[Math.floor(place)]!;
   const above = sorted[Math.ceil(place)]!;
-  return roundHalfEven(below + (place - Math.floor(place)) * (above - below));
+  return below + (place - Math.floor(place)) * (above - below);
 }
 
 export function roundHalfEven(value: number): number {

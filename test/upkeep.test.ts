@@ -7,6 +7,8 @@ import {
   type Component,
   type RawSample,
   rollUp,
+  latencyHours,
+  restHours,
   usualHours,
 } from "./rollup-model.js";
 import { until } from "./until.js";
@@ -26,7 +28,8 @@ const rollups = [
   "latency_day",
   "venue_latency_day",
 ];
-/** Of these only buckets that are over, five days each. */
+/** Of these only buckets that are over: hours, and five days. */
+const overOnly = ["rest_hour", "latency_hour", "usual_hour"];
 const usual = "usual_hour";
 
 void t.test("upkeep of an empty database does no harm", async (t) => {
@@ -83,7 +86,9 @@ void t.test("roll-ups outlive their samples", async (t) => {
   );
   t.equal(kept!.samples, recent.length, "only what is too old is dropped");
   await refreshEverything(pool, now);
-  t.strictSame(await heldBy(pool), before, "a refresh over all erases nothing");
+  const left = afterRetain(before, now);
+  t.ok(left.rest_hour!.length > 0 && left.latency_hour!.length > 0);
+  t.strictSame(await heldBy(pool), left, "a refresh over all erases nothing");
 
   await pool.script(`select drop_chunks('sample', older_than => now())`);
   await pool.query(
@@ -92,7 +97,7 @@ void t.test("roll-ups outlive their samples", async (t) => {
   await pool.query(sql`call upkeep.refresh_late(${now})`);
   t.strictSame(
     await heldBy(pool),
-    before,
+    left,
     "nor does it when there is no sample at all",
   );
 });
@@ -222,7 +227,7 @@ void t.test("nothing is dropped under a refresh", async (t) => {
     sql`update leader set expires_at = now() where holder = 'test'`,
   );
   t.ok((await retain(pool, now)) > 0, "until its word has run out");
-  t.strictSame(await heldBy(pool), before);
+  t.strictSame(await heldBy(pool), afterRetain(before, now));
   const [left] = await pool.query<{ held: number }>(sql`
     select count(*) as held from leader where office like 'refresh of %' and expires_at > now()
   `);
@@ -264,6 +269,49 @@ void t.test("what is kept, and for how long", async (t) => {
   t.ok(daysOf(usual) >= 2, "and how long usual hours took");
 });
 
+void t.test(
+  "hours that a page takes for complete have none missing before them, whoever asks for which",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    const now = new Date();
+    const [older, newer] = [3, 1].map((days) =>
+      samplesAround(new Date(+now - days * dayMs), 2),
+    ) as [RawSample[], RawSample[]];
+    await insertRaw(pool, [...older, ...newer]);
+    const hours = async () =>
+      (await heldBy(pool)).latency_hour!.map((row) => JSON.stringify(row));
+    const from = new Date(Math.floor(+newer[0]!.ts / hourMs) * hourMs);
+    const to = new Date(+from + 2 * hourMs);
+    await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
+    const kept = await hours();
+    const components = await pool.query<Component>(
+      sql`select component_id, venue_id, kind from component`,
+    );
+    t.strictSame(
+      [...kept].sort(),
+      latencyHours([...older, ...newer], components, now)
+        .map((row) => JSON.stringify(row))
+        .sort(),
+      "a refresh of later hours makes those before them too",
+    );
+
+    await pool.script(`truncate rest_hour, latency_hour`);
+    const spans = await pool.query<{ from_at: Date; to_at: Date }>(
+      sql`select from_at, to_at from upkeep.hours_to_keep(${now})`,
+    );
+    t.ok(spans.length >= 12, "three days, six hours at a time");
+    t.ok(spans.every((one, i) => i === 0 || +one.from_at === +spans[i - 1]!.to_at)); // prettier-ignore
+    t.ok(+spans[0]!.from_at <= +older[0]!.ts);
+    t.ok(+now - +spans.at(-1)!.to_at < hourMs);
+    await pool.query(sql`call upkeep.mend('latency_hour', ${from}, ${to})`);
+    t.strictSame(await hours(), kept, "and so does mending them");
+    const [left] = await pool.query<{ from_at: Date }>(
+      sql`select from_at from upkeep.hours_to_keep(${now})`,
+    );
+    t.ok(!left || +left.from_at > +newer[0]!.ts);
+  },
+);
+
 void t.test("compression", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
@@ -276,19 +324,36 @@ void t.test("compression", async (t) => {
 
   const compressed = await compressAll(pool, now);
   const kinds = await hypertablesOf(pool, compressed);
+  const firstRollUp = kinds.findIndex((kind) => kind !== "sample");
+  t.ok(firstRollUp > 0, "samples come first");
+  t.notOk(kinds.includes("sample", firstRollUp), "all of them");
+  const byMinute = ["component_minute", "sample_minute", "venue_minute"];
   t.strictSame(
-    [...new Set(kinds)],
-    ["sample", "sample_minute", "component_minute", "venue_minute"].filter(
-      (kind) => kinds.includes(kind),
-    ),
-    "samples come first, then the levels by minute",
+    [...new Set(kinds.filter((kind) => kind.endsWith("_minute")))].sort(),
+    byMinute,
+    "each level by minute is compressed",
   );
-  t.equal(new Set(kinds).size, 4, "each of them is compressed");
   const [open] = await pool.query<{ compressed: boolean }>(sql`
     select bool_or(is_compressed) as compressed from timescaledb_information.chunks
     where hypertable_name = 'sample' and range_end > ${now}
   `);
   t.notOk(open!.compressed, "the chunk that runs is not");
+
+  // as if the ten days of a chunk of hours were over, too
+  const over = new Date(+now + 11 * dayMs);
+  const all = [
+    ...new Set([
+      ...kinds,
+      ...(await hypertablesOf(pool, await compressAll(pool, over))),
+    ]),
+  ].sort();
+  t.strictSame(
+    all,
+    [
+      ...byMinute,
+      ...["sample", "sample_hour", "latency_hour", "latency_day"],
+    ].sort(),
+  );
 
   const late = samples
     .slice(0, 40)
@@ -301,13 +366,12 @@ void t.test("compression", async (t) => {
     [
       ...new Set(await hypertablesOf(pool, await partlyCompressed(pool))),
     ].sort(),
-    ["component_minute", "sample", "sample_minute", "venue_minute"],
+    all,
     "what came late lies beside what is compressed",
   );
-  const again = await compressAll(pool, now);
-  t.ok(again.length > 0 && again.length <= compressed.length);
+  await compressAll(pool, over);
   t.strictSame(await partlyCompressed(pool), [], "and is compressed too");
-  t.equal(await compressNext(pool, now), null, "once");
+  t.equal(await compressNext(pool, over), null, "once");
   await rolledUp(t, pool, [...samples, ...fresh, ...late], now);
 });
 
@@ -329,7 +393,7 @@ function shuffled<One>(all: readonly One[], random: () => number): One[] {
 }
 
 void t.test(
-  "hours and days are compressed when nothing comes for them any more",
+  "hours and days are compressed when their chunk is over",
   async (t) => {
     const { pool } = await migratedDatabase(t);
     const now = new Date();
@@ -416,12 +480,24 @@ async function retain(pool: Pool, now: Date): Promise<number> {
 
 async function heldBy(pool: Pool) {
   const held: Record<string, object[]> = {};
-  for (const rollup of [...rollups, usual])
+  for (const rollup of [...rollups, ...overOnly])
     held[rollup] = await pool.text<object>(
       `select * from ${rollup} order by ${rollup}`,
       [],
     );
   return held;
+}
+
+/** What is left of it when what is too old was dropped: of these levels days that touch the last eight. */
+function afterRetain(held: Record<string, object[]>, now: Date) {
+  const left = { ...held };
+  for (const rollup of ["rest_hour", "latency_hour"])
+    left[rollup] = held[rollup]!.filter((row) => {
+      const { hour } = row as { hour: Date };
+      const dayEnd = Math.floor(+hour / dayMs) * dayMs + dayMs;
+      return dayEnd > +now - 8 * dayMs;
+    });
+  return left;
 }
 
 async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
@@ -431,7 +507,9 @@ async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
   const levels = rollUp(samples, components);
   const expected: Record<string, object[]> = {
     ...levels,
-    [usual]: usualHours(levels.sample_hour, components, now),
+    rest_hour: restHours(samples, components, now),
+    latency_hour: latencyHours(samples, components, now),
+    usual_hour: usualHours(levels.sample_hour, components, now),
   };
   const held = await heldBy(pool);
   const texts = (rows: object[]) =>
@@ -440,7 +518,7 @@ async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
         JSON.stringify(Object.fromEntries(Object.entries(row).sort())),
       )
       .sort();
-  for (const rollup of [...rollups, usual])
+  for (const rollup of [...rollups, ...overOnly])
     t.strictSame(
       texts(held[rollup]!),
       texts(expected[rollup]!),

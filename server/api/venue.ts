@@ -49,10 +49,7 @@ export function venueRoute(
   };
 }
 
-/**
- * A week of raw samples takes the embedded database 0.6 s. Made anew at every tick, one open page would keep an eighth of
- * it busy, for buckets of an hour.
- */
+/** For buckets of an hour one open page need not keep the embedded database busy at every tick. */
 const weekHeldMs = 30_000;
 
 /** A day earlier than the range begins: clocks of web and database need not agree. */

@@ -62,6 +62,8 @@ interface Count {
 export const rollupsOfHours = [
   "sample_minute",
   "sample_hour",
+  "rest_hour",
+  "latency_hour",
   "component_minute",
   "venue_minute",
 ] as const;

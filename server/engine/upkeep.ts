@@ -151,6 +151,11 @@ function chores(
       },
     },
     {
+      name: "keeping the hours of a week",
+      everyMs: pace.openBucketsMs,
+      run: (at) => keepHours(pool, at),
+    },
+    {
       name: "rolling up late samples",
       everyMs: pace.lateMs,
       run: rollUpLate,
@@ -178,6 +183,15 @@ function chores(
       run: (at) => reconciler.step(at),
     },
   ];
+}
+
+/** Some hours at a time: after a migration a week is read, and others have their turn between them. */
+async function keepHours(pool: Pool, at: Date): Promise<void> {
+  const spans = await pool.query<{ from_at: Date; to_at: Date }>(
+    sql`select from_at, to_at from upkeep.hours_to_keep(${at})`,
+  );
+  for (const { from_at, to_at } of spans)
+    await pool.query(sql`call upkeep.refresh_over_hours(${from_at}, ${to_at})`);
 }
 
 async function compressNext(pool: Pool, log: Log, at: Date): Promise<void> {

@@ -56,8 +56,8 @@ hours as materialized (
 sample_minute_anew as materialized (
   select
     minute, component_id, region_id, samples::int, good::int,
-    upkeep.share_of_sorted(us, 0.5) as p50_us,
-    upkeep.share_of_sorted(us, 0.95) as p95_us,
+    round(upkeep.share_of_sorted(us, 0.5))::int as p50_us,
+    round(upkeep.share_of_sorted(us, 0.95))::int as p95_us,
     head, messages::int, quiet_ms, event_age_ms,
     dns::int, connect::int, tls::int, timeout::int, http::int, blocked::int, limited::int, body::int, handshake::int, closed::int, stall::int
   from minutes
@@ -65,9 +65,44 @@ sample_minute_anew as materialized (
 sample_hour_anew as materialized (
   select
     hour, component_id, region_id, samples::int, good::int,
+    round(upkeep.share_of_sorted(us, 0.5))::int as p50_us,
+    round(upkeep.share_of_sorted(us, 0.95))::int as p95_us
+  from hours
+),
+rest_hour_anew as materialized (
+  select
+    hour,
+    $1::smallint as venue_id,
+    region_id,
+    samples,
     upkeep.share_of_sorted(us, 0.5) as p50_us,
     upkeep.share_of_sorted(us, 0.95) as p95_us
-  from hours
+  from (
+    select
+      date_trunc('hour', t.ts) as hour,
+      t.region_id,
+      sum(1)::int as samples,
+      array_agg(t.latency_us order by t.latency_us) filter (where t.latency_us is not null) as us
+    from taken t
+    join component c using (component_id)
+    where c.kind = 'rest' and t.good
+    group by 1, 2
+  ) pooled
+),
+-- a half goes to the even millisecond
+latency_hour_anew as materialized (
+  select
+    date_trunc('hour', ts) as hour,
+    component_id,
+    region_id,
+    case when latency_us % 1000 = 500 then latency_us / 1000 + latency_us / 1000 % 2 else (latency_us + 500) / 1000 end as ms,
+    sum(1)::int as samples,
+    (array_agg(latency_us order by latency_us))[1] as least_us,
+    (array_agg(latency_us order by latency_us desc))[1] as most_us
+  from taken
+  join component using (component_id)
+  where kind = 'rest' and good and latency_us is not null
+  group by 1, 2, 3, 4
 ),
 -- A region's vote: down by more bad samples than good ones, bad by a fifth.
 votes as (
@@ -112,6 +147,24 @@ compared as (
     from sample_hour r
     where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
   ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and copy = 1
+  where a is distinct from k.row
+  union all
+  select 'rest_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
+  from rest_hour_anew a
+  full join (
+    select r as row, row_number() over (partition by hour, region_id) as copy
+    from rest_hour r
+    where hour >= $2::timestamptz and hour < $3::timestamptz and venue_id = $1::smallint
+  ) k on (k.row).hour = a.hour and (k.row).region_id = a.region_id and copy = 1
+  where a is distinct from k.row
+  union all
+  select 'latency_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
+  from latency_hour_anew a
+  full join (
+    select r as row, row_number() over (partition by hour, component_id, region_id, ms) as copy
+    from latency_hour r
+    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
+  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and (k.row).ms = a.ms and copy = 1
   where a is distinct from k.row
   union all
   select 'component_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)

@@ -36,23 +36,78 @@ components as materialized (
   join api.component_state s using (component_id)
   left join api.region_state g on g.component_id = c.component_id and g.region_id = (select region_id from selected)
 ),
--- raw REST samples of the selected region in the window: what the chart and the endpoints are exact over
+-- Of a week the whole hours whose latencies are kept by the millisecond (latency_hour). What is before them and after them is read raw, and so is
+-- a day, whose chart is by the minute. Hours are kept once they are over, from the oldest on, so that up to the newest they are complete. None is
+-- taken where an endpoint that is not watched any more is in them: rest_hour has it in the chart.
+kept as materialized (
+  select
+    k.from_at,
+    greatest(k.from_at, least(coalesce(n.newest + interval '1 hour', k.from_at), time_bucket('1 hour', w.generated_at))) as to_at
+  from snapshot w
+  cross join lateral (select time_bucket('1 hour', w.from_at) + interval '1 hour' as from_at) k
+  cross join lateral (
+    select max(h.hour) as newest
+    from latency_hour h
+    where $2::text = '7d'
+      and h.component_id = any (array(select component_id from components where kind = 'rest'))
+      and h.region_id = (select region_id from selected)
+      and h.hour >= k.from_at
+      and h.hour > $4::timestamptz
+      and not exists (
+        select
+        from component c
+        join chosen using (venue_id)
+        join latency_hour f using (component_id)
+        where c.kind = 'rest' and not c.published and f.hour >= k.from_at and f.hour > $4::timestamptz
+      )
+  ) n
+),
+edges as materialized (
+  select w.from_at, k.from_at - interval '1 microsecond' as to_at from snapshot w, kept k
+  union all
+  select k.to_at - interval '1 microsecond', w.generated_at from snapshot w, kept k
+),
+-- REST samples of the selected region outside of those hours
 raw as materialized (
-  select s.component_id, s.ts, s.good, s.latency_us, s.certificate_expires_at
-  from sample s, snapshot w
-  -- as an array, so that the index is entered by the series; joined, all series of the day would be read
-  where s.component_id = any (array(select component_id from components where kind = 'rest'))
-    and s.region_id = (select region_id from selected)
-    and s.ts > w.from_at and s.ts <= w.generated_at
-    and s.ts > $4::timestamptz
+  select s.component_id, s.ts, s.good, s.latency_us
+  from edges e
+  cross join lateral (
+    select r.component_id, r.ts, r.good, r.latency_us
+    from sample r
+    -- as an array, so that the index is entered by the series; joined, all series of the day would be read
+    where r.component_id = any (array(select component_id from components where kind = 'rest'))
+      and r.region_id = (select region_id from selected)
+      and r.ts > e.from_at and r.ts <= e.to_at
+      and r.ts > $4::timestamptz
+    -- each edge by itself: joined freely, the whole window may be read to leave out what is in neither
+    offset 0
+  ) s
+),
+charted as (
+  select h.hour as at, h.samples, h.p50_us, h.p95_us
+  from rest_hour h
+  where h.venue_id = (select venue_id from chosen)
+    and h.region_id = (select region_id from selected)
+    and h.hour >= (select from_at from kept) and h.hour < (select to_at from kept)
+    and h.hour > $4::timestamptz
+  union all
+  select
+    time_bucket(w.bucket, r.ts),
+    count(*),
+    percentile_cont(0.5) within group (order by r.latency_us),
+    percentile_cont(0.95) within group (order by r.latency_us)
+  from raw r
+  cross join snapshot w
+  where r.good
+  group by 1
 ),
 points as (
   select json_agg(
     json_build_object(
       'at', api.iso(b.at),
-      'p50Ms', api.whole_ms(m.p50_us),
-      'p95Ms', api.whole_ms(m.p95_us),
-      'samples', coalesce(m.samples, 0)
+      'p50Ms', api.whole_ms(c.p50_us),
+      'p95Ms', api.whole_ms(c.p95_us),
+      'samples', coalesce(c.samples, 0)
     )
     order by b.at
   ) as points
@@ -60,27 +115,69 @@ points as (
     select generate_series(time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket) as at
     from snapshot w
   ) b
-  left join (
-    select
-      time_bucket(w.bucket, r.ts) as at,
-      count(*) as samples,
-      percentile_cont(0.5) within group (order by r.latency_us) as p50_us,
-      percentile_cont(0.95) within group (order by r.latency_us) as p95_us
-    from raw r
-    cross join snapshot w
-    where r.good
-    group by 1
-  ) m using (at)
+  left join charted c using (at)
 ),
 measured as (
-  select
-    r.component_id,
-    count(*)::int as samples,
-    (count(*) filter (where r.good))::int as good,
-    percentile_cont(0.5) within group (order by r.latency_us) filter (where r.good) as p50_us,
-    percentile_cont(0.95) within group (order by r.latency_us) filter (where r.good) as p95_us
-  from raw r
-  group by r.component_id
+  select c.component_id, sum(c.samples)::int as samples, sum(c.good)::int as good
+  from (
+    select h.component_id, sum(h.samples) as samples, sum(h.good) as good
+    from sample_hour h
+    where h.component_id = any (array(select component_id from components where kind = 'rest'))
+      and h.region_id = (select region_id from selected)
+      and h.hour >= (select from_at from kept) and h.hour < (select to_at from kept)
+      and h.hour > $4::timestamptz
+    group by h.component_id
+    union all
+    select r.component_id, count(*), count(*) filter (where r.good)
+    from raw r
+    group by r.component_id
+  ) c
+  group by c.component_id
+),
+-- how many good answers of each endpoint took so many milliseconds
+bins as (
+  select b.component_id, b.ms, sum(b.samples) as samples, min(b.least_us) as least_us, max(b.most_us) as most_us
+  from (
+    select h.component_id, h.ms, sum(h.samples) as samples, min(h.least_us) as least_us, max(h.most_us) as most_us
+    from latency_hour h
+    where h.component_id = any (array(select component_id from components where kind = 'rest'))
+      and h.region_id = (select region_id from selected)
+      and h.hour >= (select from_at from kept) and h.hour < (select to_at from kept)
+      and h.hour > $4::timestamptz
+    group by h.component_id, h.ms
+    union all
+    select r.component_id, api.whole_ms(r.latency_us), count(*), min(r.latency_us), max(r.latency_us)
+    from raw r
+    where r.good and r.latency_us is not null
+    group by 1, 2
+  ) b
+  group by b.component_id, b.ms
+),
+-- A percentile is at a place between two samples, counted from 0. They are of one millisecond, or the last of one and the first of the next.
+percentiles as (
+  select p.component_id, max(p.ms) filter (where p.share = 0.5) as p50_ms, max(p.ms) filter (where p.share = 0.95) as p95_ms
+  from (
+    select
+      r.component_id,
+      h.share,
+      case
+        when count(*) = 1 then min(r.ms)
+        else api.whole_ms(min(r.most_us) + (h.place - floor(h.place)) * (max(r.least_us) - min(r.most_us)))
+      end as ms
+    from (
+      select
+        b.*,
+        sum(b.samples) over (partition by b.component_id order by b.ms) as upto,
+        sum(b.samples) over (partition by b.component_id) as total
+      from bins b
+    ) r
+    cross join lateral (
+      select s.share, s.share * (r.total - 1) as place from (values (0.5::double precision), (0.95)) as s (share)
+    ) h
+    where floor(h.place) < r.upto and ceil(h.place) >= r.upto - r.samples
+    group by r.component_id, h.share, h.place
+  ) p
+  group by p.component_id
 ),
 heard as (
   select
@@ -91,10 +188,11 @@ heard as (
     max(s.quiet_ms) as quiet_ms,
     -- null where frames are not numbered
     sum(s.sequence_gaps) as sequence_gaps
-  from sample s, snapshot w
+  from sample s
   where s.component_id = any (array(select component_id from components where kind = 'ws'))
     and s.region_id = (select region_id from selected)
-    and s.ts > w.from_at and s.ts <= w.generated_at
+    -- not joined, so that each chunk is added up by itself, in half the time
+    and s.ts > (select from_at from snapshot) and s.ts <= (select generated_at from snapshot)
     and s.ts > $4::timestamptz
   group by s.component_id
 ),
@@ -107,11 +205,23 @@ newest_events as (
     and s.ts > now() - interval '1 hour'
   order by s.component_id, s.ts desc
 ),
+-- each endpoint by itself, so that the first that is found ends the search
 certificates as (
-  select distinct on (r.component_id) r.component_id, r.certificate_expires_at as expires_at
-  from raw r, snapshot w
-  where r.certificate_expires_at is not null and r.ts > w.generated_at - interval '1 day'
-  order by r.component_id, r.ts desc
+  select c.component_id, n.expires_at
+  from components c
+  cross join snapshot w
+  cross join lateral (
+    select s.certificate_expires_at as expires_at
+    from sample s
+    where s.component_id = c.component_id
+      and s.region_id = (select region_id from selected)
+      and s.certificate_expires_at is not null
+      and s.ts > w.generated_at - interval '1 day' and s.ts <= w.generated_at
+      and s.ts > now() - interval '2 days'
+    order by s.ts desc
+    limit 1
+  ) n
+  where c.kind = 'rest'
 ),
 -- How often an endpoint's head went backwards: it named one below what it had named last, as where two nodes behind one
 -- address take turns. As analytics.heads_backwards. Of a day, whatever the range: neighbours of a week cost as much as all
@@ -129,7 +239,7 @@ named as (
         and s.region_id = (select region_id from selected)
         and s.head is not null
         and s.ts > w.generated_at - interval '1 day' and s.ts <= w.generated_at
-        and s.ts > $4::timestamptz
+        and s.ts > now() - interval '2 days'
     ) h
   ) b
   where c.kind = 'rest' and b.heads > 0 and exists (select from chosen where chain is not null)
@@ -209,8 +319,8 @@ endpoints as (
         'regionState', c.region_state,
         'samples', coalesce(m.samples, 0),
         'goodPct', trunc(100.0 * m.good / nullif(m.samples, 0), 3),
-        'p50Ms', api.whole_ms(m.p50_us),
-        'p95Ms', api.whole_ms(m.p95_us),
+        'p50Ms', p.p50_ms,
+        'p95Ms', p.p95_ms,
         'newestAt', api.iso(c.newest_at),
         'newestFault', c.newest_fault,
         'certificateExpiresAt', api.iso(x.expires_at),
@@ -228,6 +338,7 @@ endpoints as (
   ) as rows
   from components c
   left join measured m using (component_id)
+  left join percentiles p using (component_id)
   left join certificates x using (component_id)
   left join named n using (component_id)
   left join own_heads h using (component_id)
@@ -310,6 +421,7 @@ compared as (
     cross join snapshot w
     where h.component_id = any (array(select component_id from components))
       and h.hour > w.from_at - interval '1 hour'
+      and h.hour > $4::timestamptz
     group by h.region_id
   ) h using (region_id)
 ),

@@ -37,7 +37,7 @@ create function api.uptime_pct(measured bigint, down bigint) returns numeric
 language sql immutable parallel safe
 return trunc(100 * (1 - down::numeric / nullif(measured, 0)), 3);
 
--- The roll-up usual_hour rounds the same way, and has to.
+-- The roll-ups usual_hour and latency_hour round the same way, and have to.
 create function api.whole_ms(us double precision) returns integer
 language sql immutable parallel safe
 return round(us / 1000)::int;

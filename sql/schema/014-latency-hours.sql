@@ -1,0 +1,57 @@
+-- What a venue's page of seven days is read from: sorting a week of raw samples for its percentiles took half a second. Both hold hours that are
+-- over, and as long as raw samples are kept.
+
+-- One hour of a venue's REST endpoints together, seen from one region. Exact, as it is from raw, and not rounded, since milliseconds are made of it.
+create materialized view rest_hour
+with (
+  timescaledb.continuous,
+  timescaledb.materialized_only = true,
+  timescaledb.create_group_indexes = false,
+  timescaledb.chunk_interval = '1 day'
+) as
+select
+  time_bucket('1 hour', ts) as hour,
+  venue_id,
+  region_id,
+  count(*)::int as samples,
+  percentile_cont(0.5) within group (order by latency_us) as p50_us,
+  percentile_cont(0.95) within group (order by latency_us) as p95_us
+from sample
+join component using (component_id)
+where kind = 'rest' and good
+group by 1, 2, 3
+with no data;
+
+create index rest_hour_venue on rest_hour (venue_id, region_id, hour desc);
+
+-- How many good REST answers of an hour took so many whole milliseconds, and the least and the most of these in microseconds. Counts add up over hours
+-- where percentiles do not, so a percentile of any hours is exact to the whole millisecond that is shown: what lies between two samples of
+-- one millisecond is that millisecond, and of two neighbouring ones the most of the one and the least of the other are the samples
+-- themselves.
+create materialized view latency_hour
+with (
+  timescaledb.continuous,
+  timescaledb.materialized_only = true,
+  timescaledb.create_group_indexes = false,
+  timescaledb.chunk_interval = '1 day'
+) as
+select
+  time_bucket('1 hour', ts) as hour,
+  component_id,
+  region_id,
+  -- as api.whole_ms rounds
+  round(latency_us / 1000::double precision)::int as ms,
+  count(*)::int as samples,
+  min(latency_us) as least_us,
+  max(latency_us) as most_us
+from sample
+join component using (component_id)
+where kind = 'rest' and good and latency_us is not null
+group by 1, 2, 3, 4
+with no data;
+
+create index latency_hour_series on latency_hour (component_id, region_id, hour desc);
+
+alter materialized view latency_hour set (
+  timescaledb.compress, timescaledb.compress_segmentby = 'component_id, region_id', timescaledb.compress_orderby = 'hour, ms'
+);
