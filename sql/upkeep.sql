@@ -37,8 +37,21 @@ begin atomic
   where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
 end;
 
+-- How much time a row of a roll-up stands for.
+create function upkeep.bucket_width(rollup name) returns interval
+language sql immutable
+return case
+  when rollup like '%_minute' then interval '1 minute'
+  when rollup in ('sample_hour', 'rest_hour', 'stream_hour', 'latency_hour') then interval '1 hour'
+  when rollup = 'usual_hour' then interval '5 days'
+  else interval '1 day'
+end;
+
 -- The times whose source is there, within a window: nothing else may be refreshed. Where a chunk was dropped, at the beginning of the
 -- history or in the midst of it, a refresh would find nothing and erase the roll-up.
+--
+-- A bucket that is wider than a chunk is made of all its chunks or not at all. One that is not there, in which hours were measured, was dropped; in
+-- any other there was nothing yet.
 --
 -- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it anew after it was
 -- dropped. Where it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by as much is not mended then.)
@@ -46,15 +59,18 @@ create function upkeep.backed(rollup name, from_at timestamptz, to_at timestampt
 language plpgsql stable
 as $$
 declare
-  chunks tstzmultirange;
-  anew   tstzrange[];
-  suspect tstzrange;
+  width    interval := upkeep.bucket_width(backed.rollup);
+  narrower boolean;
+  chunks   tstzmultirange;
+  anew     tstzrange[];
+  suspect  tstzrange;
 begin
   select
     range_agg(tstzrange(ch.range_start, ch.range_end)),
     array_agg(tstzrange(ch.range_start, ch.range_end))
-      filter (where ch.hypertable_name = 'sample' and ch.chunk_creation_time > ch.range_end)
-  into chunks, anew
+      filter (where ch.hypertable_name = 'sample' and ch.chunk_creation_time > ch.range_end),
+    bool_or(ch.range_end - ch.range_start < width)
+  into chunks, anew, narrower
   from timescaledb_information.continuous_aggregates ca
   join timescaledb_information.chunks ch
     on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
@@ -68,6 +84,17 @@ begin
       chunks := chunks - tstzmultirange(suspect);
     end if;
   end loop;
+  if narrower then
+    select range_agg(bucket) into chunks
+    from generate_series(time_bucket(width, lower(chunks)), upper(chunks) - interval '1 microsecond', width) as here
+    cross join lateral (values (tstzrange(here, here + width))) as of_it (bucket)
+    where chunks && bucket
+      and not exists (
+        select
+        from unnest(tstzmultirange(bucket) - chunks) as missing
+        join sample_hour on hour >= lower(missing) and hour < upper(missing)
+      );
+  end if;
   return coalesce(chunks, '{}') * tstzmultirange(tstzrange(from_at, to_at));
 end;
 $$;
@@ -84,7 +111,7 @@ language plpgsql
 as $$
 declare
   source_kept interval := case
-    when rollup in ('sample_minute', 'sample_hour', 'rest_hour', 'latency_hour') then upkeep.raw_kept() else upkeep.minutes_kept()
+    when rollup in ('sample_minute', 'sample_hour', 'rest_hour', 'stream_hour', 'latency_hour') then upkeep.raw_kept() else upkeep.minutes_kept()
   end;
   holds  boolean := from_at < clock_timestamp() - source_kept + upkeep.longest_refresh();
   fence_here bigint;
@@ -215,8 +242,9 @@ declare
 begin
   first := greatest(first, oldest);
   if oldest is not null and first < last then
-    -- in this order, for a reader looks at the second alone
+    -- in this order, for a reader looks at the last alone
     call upkeep.refresh('rest_hour', first, last);
+    call upkeep.refresh('stream_hour', first, last);
     call upkeep.refresh('latency_hour', first, last);
   end if;
 end;
@@ -249,13 +277,14 @@ as $$
       (1, 'sample_minute', null),
       (2, 'sample_hour', null),
       (3, 'rest_hour', null),
-      (4, 'latency_hour', null),
-      (5, 'component_minute', 'sample_minute'),
-      (6, 'venue_minute', 'component_minute'),
-      (7, 'venue_day', 'venue_minute'),
-      (8, 'latency_day', 'sample_minute'),
-      (9, 'venue_latency_day', 'latency_day'),
-      (10, 'usual_hour', 'sample_hour')
+      (4, 'stream_hour', null),
+      (5, 'latency_hour', null),
+      (6, 'component_minute', 'sample_minute'),
+      (7, 'venue_minute', 'component_minute'),
+      (8, 'venue_day', 'venue_minute'),
+      (9, 'latency_day', 'sample_minute'),
+      (10, 'venue_latency_day', 'latency_day'),
+      (11, 'usual_hour', 'sample_hour')
   ),
   all_of (rollup) as (
     select unnest(damaged)
@@ -270,20 +299,15 @@ create procedure upkeep.mend(rollup name, from_at timestamptz, to_at timestamptz
 language plpgsql
 as $$
 declare
-  width interval := case
-    when rollup like '%_minute' then '1 minute'
-    when rollup in ('sample_hour', 'rest_hour', 'latency_hour') then '1 hour'
-    when rollup = 'usual_hour' then '5 days'
-    else '1 day'
-  end;
+  width interval := upkeep.bucket_width(mend.rollup);
   first timestamptz := time_bucket(width, from_at);
   last  timestamptz := time_bucket(width, to_at - interval '1 microsecond') + width;
 begin
-  if rollup in ('rest_hour', 'latency_hour') then
+  if rollup in ('rest_hour', 'stream_hour', 'latency_hour') then
     first := least(first, coalesce(upkeep.hours_kept_to(), time_bucket(width, upkeep.oldest_source_at(rollup))));
   end if;
   -- of these only what is over, as in refresh_all
-  if rollup in ('rest_hour', 'latency_hour', 'usual_hour') then
+  if rollup in ('rest_hour', 'stream_hour', 'latency_hour', 'usual_hour') then
     last := least(last, time_bucket(width, now()));
   end if;
   if first < last then
@@ -353,7 +377,7 @@ begin
   where (not ch.is_compressed or has_more)
     and ch.range_end <= at - upkeep.compressed_after()
     and coalesce(ca.view_name, ch.hypertable_name) in (
-      'sample', 'sample_minute', 'latency_hour', 'component_minute', 'venue_minute', 'sample_hour', 'latency_day'
+      'sample', 'sample_minute', 'latency_hour', 'stream_hour', 'component_minute', 'venue_minute', 'sample_hour', 'latency_day'
     )
     and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
   order by ch.is_compressed, ca.view_name is not null, ch.range_end
@@ -410,6 +434,8 @@ begin atomic
     select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
     union all
     select drop_chunks('venuewatch.rest_hour'::regclass, older_than => at - upkeep.raw_kept())
+    union all
+    select drop_chunks('venuewatch.stream_hour'::regclass, older_than => at - upkeep.raw_kept())
     union all
     select drop_chunks('venuewatch.latency_hour'::regclass, older_than => at - upkeep.raw_kept())
     union all

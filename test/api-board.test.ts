@@ -52,7 +52,14 @@ interface Detail {
     p50Ms: number | null;
     p95Ms: number | null;
   }[];
-  streams: { component: string; samples: number }[];
+  streams: {
+    component: string;
+    samples: number;
+    goodPct: number | null;
+    messagesPerMinute: number | null;
+    longestQuietMs: number | null;
+    sequenceGaps: number | null;
+  }[];
   regions: { selected: string; compare: { region: string; state: string }[] };
   summary: object;
 }
@@ -352,18 +359,35 @@ void t.test("the board and a venue's page", async (t) => {
       where venue = 'okx' and kind = 'rest' and region = 'eu-central'
       on conflict do nothing
     `);
+    // of two streams, of which one is not numbered
+    await pool.query(sql`
+      insert into sample (ts, component_id, region_id, good, fault, messages, quiet_ms, sequence_gaps)
+      select
+        at, component_id, region_id, luck % 40 > 0, case when luck % 40 = 0 then 'stall'::fault end,
+        luck % 900, luck % 20011, case when component = 'ws:book' then luck % 3 end
+      from component
+      join venue using (venue_id)
+      cross join region
+      cross join generate_series(now() - interval '7 days 1 hour', now() - interval '2 minutes', interval '101 s') as at
+      cross join lateral (select abs(hashint8(extract(epoch from at)::bigint * 64 + component_id)) as luck) drawn
+      where venue = 'okx' and component in ('ws:book', 'ws:trades') and region in ('eu-central', 'us-east')
+      on conflict do nothing
+    `);
     await decide(pool);
     const [kept] = await pool.query<{ hours: number }>(
       sql`select count(distinct hour)::int as hours from latency_hour`,
     );
     t.ok(kept!.hours >= 168, "most of it is not read raw");
-    const { generatedAt, endpoints, latency } = await page("okx", "?range=7d");
-    const takenFrom = (region: string) => sql`
+    const { generatedAt, endpoints, streams, latency } = await page(
+      "okx",
+      "?range=7d",
+    );
+    const takenFrom = (region: string, kind = "rest") => sql`
       from sample
       join component using (component_id)
       join venue using (venue_id)
       join region using (region_id)
-      where venue = 'okx' and kind = 'rest' and region = ${region}
+      where venue = 'okx' and kind = ${kind} and region = ${region}
         and ts > ${generatedAt}::timestamptz - interval '7 days' and ts <= ${generatedAt}
     `;
     const taken = takenFrom("eu-central");
@@ -385,6 +409,29 @@ void t.test("the board and a venue's page", async (t) => {
         }))
         .sort((a, b) => (a.component < b.component ? -1 : 1)),
       ofEndpoints,
+    );
+    const ofStreams = await pool.query(sql`
+      select
+        component, count(*)::int as samples,
+        trunc(100.0 * count(*) filter (where good) / count(*), 3)::double precision as "goodPct",
+        round(sum(messages) * 60000.0 / (count(*) * cadence_ms), 1)::double precision as "messagesPerMinute",
+        max(quiet_ms) as "longestQuietMs", sum(sequence_gaps)::int as "sequenceGaps"
+      ${takenFrom("eu-central", "ws")}
+      group by component, cadence_ms
+      order by component
+    `);
+    t.ok(ofStreams.length >= 2);
+    t.strictSame(
+      streams
+        .map(({ component, samples, goodPct, ...heard }) => ({
+          ...{ component, samples, goodPct },
+          messagesPerMinute: heard.messagesPerMinute,
+          longestQuietMs: heard.longestQuietMs,
+          sequenceGaps: heard.sequenceGaps,
+        }))
+        .sort((a, b) => (a.component < b.component ? -1 : 1)),
+      ofStreams,
+      "streams, from hours and what is beside them",
     );
     const ofHours = await pool.query<{ at: Date }>(sql`
       select

@@ -174,7 +174,8 @@ async function fill(pool: Pool): Promise<void> {
 type Facts = Awaited<ReturnType<typeof facts>>;
 
 const rollUps = [
-  ...["sample_minute", "sample_hour", "rest_hour", "latency_hour"],
+  ...["sample_minute", "sample_hour"],
+  ...["rest_hour", "stream_hour", "latency_hour"],
   ...["component_minute", "venue_minute"],
   ...["venue_day", "latency_day", "venue_latency_day"],
 ];

@@ -76,7 +76,9 @@ async function rollUp(db: Db): Promise<void> {
       )
     `);
   // hours as far back as a page asks for them, and of those that are over alone
-  for (const rollup of ["sample_hour", "rest_hour", "latency_hour"])
+  for (const rollup of [
+    ...["sample_hour", "rest_hour", "stream_hour", "latency_hour"],
+  ])
     await db.query(sql`
       call upkeep.refresh(
         ${rollup}, date_trunc('hour', now() - upkeep.late_window()), date_trunc('hour', now())

@@ -83,7 +83,8 @@ export async function compressAll(db: Db, at: Date): Promise<void> {
 }
 
 const rollups = [
-  ...["sample_minute", "sample_hour", "rest_hour", "latency_hour"],
+  ...["sample_minute", "sample_hour"],
+  ...["rest_hour", "stream_hour", "latency_hour"],
   ...["component_minute", "venue_minute"],
   ...["venue_day", "latency_day", "venue_latency_day", "usual_hour"],
 ];

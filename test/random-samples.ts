@@ -48,6 +48,8 @@ export function samplesWithin(
           messages: stream ? Math.floor(random() * 90) : null,
           quiet_ms: stream ? Math.floor(random() * 9_000) : null,
           event_age_ms: stream ? Math.floor(random() * 500) - 100 : null,
+          // every other stream numbers its frames
+          sequence_gaps: stream && component_id % 2 === 0 ? slot % 3 : null,
         });
       }
     }
@@ -57,11 +59,11 @@ export function samplesWithin(
 export async function insertRaw(db: Db, samples: RawSample[]): Promise<void> {
   await db.query(sql`
     insert into sample (
-      ts, component_id, region_id, good, fault, latency_us, head, messages, quiet_ms, event_age_ms
+      ts, component_id, region_id, good, fault, latency_us, head, messages, quiet_ms, event_age_ms, sequence_gaps
     )
     select
       s.ts, s.component_id, s.region_id, s.fault is null, s.fault, s.latency_us, s.head, s.messages, s.quiet_ms,
-      s.event_age_ms
+      s.event_age_ms, s.sequence_gaps
     from jsonb_populate_recordset(null::sample, ${JSON.stringify(samples)}::jsonb) s
   `);
 }

@@ -26,6 +26,7 @@ const pairs = [
   ["component_minute", "latency_day"],
   ["venue_minute", "usual_hour"],
   ["rest_hour", "venue_day"],
+  ["stream_hour", "venue_latency_day"],
   ["latency_hour", "venue_latency_day"],
 ];
 const places = Object.fromEntries(rollups.map((rollup, i) => [rollup, i]));
@@ -345,6 +346,7 @@ const counted: Record<string, string> = {
   sample_minute: "samples",
   sample_hour: "samples",
   rest_hour: "samples",
+  stream_hour: "samples",
   latency_hour: "samples",
   component_minute: "regions",
   venue_minute: "components",

@@ -11,6 +11,7 @@ export interface RawSample {
   messages: number | null;
   quiet_ms: number | null;
   event_age_ms: number | null;
+  sequence_gaps: number | null;
 }
 
 const minuteMs = 60_000;
@@ -204,6 +205,37 @@ export function restHours(
       p95_us: between(us, 0.95),
     };
   });
+}
+
+/**
+ * What came by each stream in each hour that is over.
+ *
+ * @param now hours that end later are left out
+ */
+export function streamHours(
+  samples: readonly RawSample[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const streams = new Set(
+    components
+      .filter(({ kind }) => kind === "ws")
+      .map(({ component_id }) => component_id),
+  );
+  const over = samples.filter(
+    ({ ts, component_id }) =>
+      streams.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
+  );
+  return bySeries(over, hourMs).map(({ start, rows }) => ({
+    hour: start,
+    component_id: rows[0]!.component_id,
+    region_id: rows[0]!.region_id,
+    samples: rows.length,
+    good: rows.filter(({ fault }) => fault === null).length,
+    messages: total(rows.map((row) => row.messages)),
+    quiet_ms: largest(rows.map((row) => row.quiet_ms)),
+    sequence_gaps: total(rows.map((row) => row.sequence_gaps)),
+  }));
 }
 
 /**

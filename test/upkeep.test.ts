@@ -9,6 +9,7 @@ import {
   rollUp,
   latencyHours,
   restHours,
+  streamHours,
   usualHours,
 } from "./rollup-model.js";
 import { until } from "./until.js";
@@ -29,7 +30,7 @@ const rollups = [
   "venue_latency_day",
 ];
 /** Of these only buckets that are over: hours, and five days. */
-const overOnly = ["rest_hour", "latency_hour", "usual_hour"];
+const overOnly = ["rest_hour", "stream_hour", "latency_hour", "usual_hour"];
 const usual = "usual_hour";
 
 void t.test("upkeep of an empty database does no harm", async (t) => {
@@ -172,6 +173,43 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
   await unchanged(t, "and a sample of each day came late");
 });
 
+void t.test("a day is made of all its minutes or not at all", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await pool.query(sql`
+    select set_chunk_time_interval(format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name)::regclass, interval '12 hours')
+    from timescaledb_information.continuous_aggregates
+    where view_schema = 'venuewatch' and view_name = 'sample_minute'
+  `);
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
+  const now = new Date(midnight + 7 * hourMs);
+  const [before, morning] = [-6, 6].map((h) =>
+    samplesAround(new Date(midnight + h * hourMs), 4),
+  );
+  await insertRaw(pool, [...before!, ...morning!]);
+  await pool.query(sql`call upkeep.refresh_late(${now})`);
+  await rolledUp(t, pool, [...before!, ...morning!], now);
+
+  const evening = samplesAround(new Date(midnight + 18 * hourMs), 4);
+  await insertRaw(pool, evening);
+  const later = new Date(midnight + 20 * hourMs);
+  await pool.query(sql`call upkeep.refresh_late(${later})`);
+  await rolledUp(t, pool, [...before!, ...morning!, ...evening], later);
+
+  const held = await heldBy(pool);
+  const dropped = await pool.query(
+    sql`select drop_chunks('sample_minute', older_than => ${new Date(midnight + 12 * hourMs)}::timestamptz)`,
+  );
+  t.equal(dropped.length, 2, "its morning is dropped, and the evening before");
+  await pool.query(
+    sql`call upkeep.refresh('latency_day', ${new Date(midnight - dayMs)}, ${new Date(midnight + dayMs)}, force => true)`,
+  );
+  t.strictSame(
+    (await heldBy(pool)).latency_day,
+    held.latency_day,
+    "neither day is made anew of what is left",
+  );
+});
+
 void t.test("nothing is dropped under a refresh", async (t) => {
   const { url, pool } = await migratedDatabase(t);
   const now = new Date();
@@ -295,7 +333,7 @@ void t.test(
       "a refresh of later hours makes those before them too",
     );
 
-    await pool.script(`truncate rest_hour, latency_hour`);
+    await pool.script(`truncate rest_hour, stream_hour, latency_hour`);
     const spans = await pool.query<{ from_at: Date; to_at: Date }>(
       sql`select from_at, to_at from upkeep.hours_to_keep(${now})`,
     );
@@ -351,7 +389,8 @@ void t.test("compression", async (t) => {
     all,
     [
       ...byMinute,
-      ...["sample", "sample_hour", "latency_hour", "latency_day"],
+      ...["sample", "sample_hour", "stream_hour"],
+      ...["latency_hour", "latency_day"],
     ].sort(),
   );
 
@@ -419,6 +458,7 @@ void t.test(
   },
 );
 
+/** Of two endpoints and two streams of one venue. */
 function samplesAround(at: Date, minutes: number): RawSample[] {
   const random = randomFrom(Math.floor(+at / dayMs));
   const first = Math.floor(+at / minuteMs) * minuteMs;
@@ -427,7 +467,7 @@ function samplesAround(at: Date, minutes: number): RawSample[] {
       random,
       new Date(first + i * minuteMs),
       5,
-      [1, 2, 3],
+      [1, 2, 6, 8],
       [1, 2, 3],
     ),
   ).flat();
@@ -491,7 +531,7 @@ async function heldBy(pool: Pool) {
 /** What is left of it when what is too old was dropped: of these levels days that touch the last eight. */
 function afterRetain(held: Record<string, object[]>, now: Date) {
   const left = { ...held };
-  for (const rollup of ["rest_hour", "latency_hour"])
+  for (const rollup of ["rest_hour", "stream_hour", "latency_hour"])
     left[rollup] = held[rollup]!.filter((row) => {
       const { hour } = row as { hour: Date };
       const dayEnd = Math.floor(+hour / dayMs) * dayMs + dayMs;
@@ -508,6 +548,7 @@ async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
   const expected: Record<string, object[]> = {
     ...levels,
     rest_hour: restHours(samples, components, now),
+    stream_hour: streamHours(samples, components, now),
     latency_hour: latencyHours(samples, components, now),
     usual_hour: usualHours(levels.sample_hour, components, now),
   };

@@ -63,6 +63,7 @@ export const rollupsOfHours = [
   "sample_minute",
   "sample_hour",
   "rest_hour",
+  "stream_hour",
   "latency_hour",
   "component_minute",
   "venue_minute",

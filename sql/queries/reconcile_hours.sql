@@ -89,6 +89,20 @@ rest_hour_anew as materialized (
     group by 1, 2
   ) pooled
 ),
+stream_hour_anew as materialized (
+  select
+    date_trunc('hour', ts) as hour,
+    component_id,
+    region_id,
+    sum(1)::int as samples,
+    sum(good::int)::int as good,
+    sum(messages::bigint)::bigint as messages,
+    (array_agg(quiet_ms order by quiet_ms desc nulls last))[1] as quiet_ms,
+    sum(sequence_gaps::bigint)::bigint as sequence_gaps
+  from taken
+  where component_id in (select c.component_id from component c where c.kind = 'ws')
+  group by 1, 2, 3
+),
 -- a half goes to the even millisecond
 latency_hour_anew as materialized (
   select
@@ -156,6 +170,15 @@ compared as (
     from rest_hour r
     where hour >= $2::timestamptz and hour < $3::timestamptz and venue_id = $1::smallint
   ) k on (k.row).hour = a.hour and (k.row).region_id = a.region_id and copy = 1
+  where a is distinct from k.row
+  union all
+  select 'stream_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
+  from stream_hour_anew a
+  full join (
+    select r as row, row_number() over (partition by hour, component_id, region_id) as copy
+    from stream_hour r
+    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
+  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and copy = 1
   where a is distinct from k.row
   union all
   select 'latency_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)

@@ -179,22 +179,38 @@ percentiles as (
   ) p
   group by p.component_id
 ),
+-- the streams, by the same hours
 heard as (
   select
-    s.component_id,
-    count(*)::int as samples,
-    (count(*) filter (where s.good))::int as good,
-    sum(s.messages) as messages,
-    max(s.quiet_ms) as quiet_ms,
+    p.component_id,
+    sum(p.samples)::int as samples,
+    sum(p.good)::int as good,
+    sum(p.messages) as messages,
+    max(p.quiet_ms) as quiet_ms,
     -- null where frames are not numbered
-    sum(s.sequence_gaps) as sequence_gaps
-  from sample s
-  where s.component_id = any (array(select component_id from components where kind = 'ws'))
-    and s.region_id = (select region_id from selected)
-    -- not joined, so that each chunk is added up by itself, in half the time
-    and s.ts > (select from_at from snapshot) and s.ts <= (select generated_at from snapshot)
-    and s.ts > $4::timestamptz
-  group by s.component_id
+    sum(p.sequence_gaps) as sequence_gaps
+  from (
+    select h.component_id, h.samples, h.good, h.messages, h.quiet_ms, h.sequence_gaps
+    from stream_hour h
+    where h.component_id = any (array(select component_id from components where kind = 'ws'))
+      and h.region_id = (select region_id from selected)
+      and h.hour >= (select from_at from kept) and h.hour < (select to_at from kept)
+      and h.hour > $4::timestamptz
+    union all
+    select s.*
+    from edges e
+    cross join lateral (
+      select
+        r.component_id, count(*), count(*) filter (where r.good), sum(r.messages), max(r.quiet_ms), sum(r.sequence_gaps)
+      from sample r
+      where r.component_id = any (array(select component_id from components where kind = 'ws'))
+        and r.region_id = (select region_id from selected)
+        and r.ts > e.from_at and r.ts <= e.to_at
+        and r.ts > $4::timestamptz
+      group by r.component_id
+    ) s
+  ) p
+  group by p.component_id
 ),
 newest_events as (
   select distinct on (s.component_id) s.component_id, s.event_age_ms
