@@ -138,10 +138,29 @@ begin
     -- what changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh
     commit;
   end loop;
+  if rollup = 'venue_latency_day' then
+    call upkeep.keep_typical();
+    commit;
+  end if;
   if holds then
     update leader set expires_at = '-infinity' where office = 'refresh of ' || rollup and fence = fence_here;
     commit;
   end if;
+end;
+$$;
+
+-- What is typical of the last seven days, from what was just refreshed.
+create procedure upkeep.keep_typical()
+language plpgsql
+as $$
+begin
+  -- two at a time would both add theirs
+  lock table typical_week in share row exclusive mode;
+  delete from typical_week;
+  insert into typical_week (today, venue_id, category, p50_ms)
+  select k.today, t.venue_id, t.category, t.p50_ms
+  from api.clock k
+  cross join lateral api.typical_of_week(k.today) t;
 end;
 $$;
 

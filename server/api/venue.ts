@@ -41,7 +41,7 @@ export function venueRoute(
     const snapshot = await snapshots(
       "venue",
       [venue, range, region],
-      [venue, range, region, wellBefore(range)],
+      [venue, range, region],
       range === "7d" ? weekHeldMs : 0,
     );
     if (!snapshot) throw noSuchVenue(venue);
@@ -51,12 +51,6 @@ export function venueRoute(
 
 /** For buckets of an hour one open page need not keep the embedded database busy at every tick. */
 const weekHeldMs = 30_000;
-
-/** A day earlier than the range begins: clocks of web and database need not agree. */
-function wellBefore(range: "24h" | "7d"): Date {
-  const dayMs = 86_400_000;
-  return new Date(Date.now() - (range === "7d" ? 8 : 2) * dayMs);
-}
 
 function noSuchVenue(venue: string): Problem {
   return new Problem(

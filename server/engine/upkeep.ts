@@ -219,6 +219,7 @@ async function vacuum(pool: Pool): Promise<void> {
   await pool.script("vacuum engine_clock");
   await pool.script("vacuum leader");
   await pool.script("vacuum typical_latency");
+  await pool.script("vacuum typical_week");
   await pool.script("vacuum official_source");
   await pool.script("vacuum official_reading");
   await pool.script("vacuum official_incident");

@@ -41,50 +41,47 @@ return json_build_object(
   'degradedMinutes', degraded_minutes
 );
 
--- How long does REST usually take? The median of per-minute medians over all endpoints and regions of a venue, whole milliseconds.
--- By venue, and in the row without one over the minutes of all of them: medians do not add up, counts do.
---
--- Venue by venue, so that few values are counted and sorted at once; all together from what was counted of each. plpgsql, for its plan
--- may be kept.
-create function api.typical(window_days integer, venue_ids smallint[])
-returns table (venue_id smallint, p50_ms integer)
-language plpgsql stable
-as $$
-begin
-  return query
-  with ranked as materialized (
-    select v.venue_id, l.*
-    from unnest(venue_ids) v (venue_id)
-    cross join lateral (
-      select
-        d.p50_ms,
-        sum(d.minutes)::int as minutes,
-        sum(sum(d.minutes)::int) over (order by d.p50_ms rows unbounded preceding) as upto,
-        sum(sum(d.minutes)::int) over () as total
-      from venue_latency_day d
-      where d.venue_id = v.venue_id
-        and d.day > (select (k.today - window_days)::timestamp at time zone 'UTC' from api.clock k)
-      group by d.p50_ms
-    ) l
+-- How long does REST usually take, over seven days that end with this one? The median of per-minute medians over all endpoints and regions of a
+-- venue, whole milliseconds. By venue; in the rows without one over the minutes of all of a category, and in that with neither of all: medians do not
+-- add up, counts do.
+create function api.typical_of_week(today date)
+returns table (venue_id smallint, category text, p50_ms integer)
+language sql stable
+begin atomic
+  with counted as (
+    select v.venue_id, v.category, d.p50_ms, sum(d.minutes)::int as minutes
+    from venue_latency_day d
+    join venue v using (venue_id)
+    where v.published and d.day > ((typical_of_week.today - 7)::timestamp at time zone 'UTC')
+    group by v.venue_id, v.category, d.p50_ms
   ),
-  ranked_together as (
+  ranked as (
     select
-      r.p50_ms,
-      sum(sum(r.minutes)::int) over (order by r.p50_ms rows unbounded preceding) as upto,
-      sum(sum(r.minutes)::int) over () as total
-    from ranked r
-    group by r.p50_ms
+      c.venue_id,
+      c.category,
+      c.p50_ms,
+      sum(sum(c.minutes)) over (partition by c.venue_id, c.category order by c.p50_ms) as upto,
+      sum(sum(c.minutes)) over (partition by c.venue_id, c.category) as total
+    from counted c
+    group by grouping sets ((c.venue_id, c.p50_ms), (c.category, c.p50_ms), (c.p50_ms))
   )
-  select r.venue_id, min(r.p50_ms) filter (where r.upto * 2 >= r.total)
+  select r.venue_id, r.category, (min(r.p50_ms) filter (where r.upto * 2 >= r.total))::int
   from ranked r
-  group by r.venue_id
-  union all
-  select null, min(t.p50_ms)
-  from ranked_together t
-  where t.upto * 2 >= t.total
-  having count(*) > 0;
+  group by r.venue_id, r.category;
 end;
-$$;
+
+-- That of today: as upkeep has kept it, or where it has not yet, as in the first minutes of a day, counted now.
+create view api.typical as
+with kept as materialized (
+  select t.venue_id, t.category, t.p50_ms
+  from typical_week t
+  where t.today = (select k.today from api.clock k)
+)
+select venue_id, category, p50_ms from kept
+union all
+select t.venue_id, t.category, t.p50_ms
+from api.typical_of_week((select k.today from api.clock k)) t
+where not exists (select from kept);
 
 -- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of hours, which are
 -- over some hundreds of samples, where a minute has about twelve. Both of the same hours, so the one is never above the
@@ -205,8 +202,12 @@ returns table (
   incidents      bigint,
   body           json
 )
-language sql stable
-begin atomic
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
   with uptime as (
     select
       d.venue_id,
@@ -249,3 +250,4 @@ begin atomic
   left join api.typical_hours(window_days, venue_ids) h on h.venue_id is not distinct from u.venue_id
   left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from u.venue_id;
 end;
+$$;

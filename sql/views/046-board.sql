@@ -61,7 +61,7 @@ begin
     group by r.venue_id
   ),
   typical as materialized (
-    select t.* from api.typical(7, array(select venue_id from rows)) t
+    select t.* from api.typical t
   ),
   board as (
     select
@@ -143,7 +143,7 @@ begin
           'probeIntervalMs', cadence_ms,
           'state', api.worst(b.n, b.known, b.outage, b.bad),
           'uptimePct90d', api.uptime_pct(b.measured, b.down),
-          'medianLatencyMs', (select t.p50_ms from typical t where t.venue_id is null),
+          'medianLatencyMs', (select t.p50_ms from typical t where t.venue_id is null and t.category is not distinct from only_category),
           'activeIncidents', b.active_incidents,
           'categories', c.counts
         ),

@@ -195,8 +195,12 @@ return json_build_object(
 -- the days of its incident, so that ours and theirs count the same pairs.
 create function api.detection(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, body json)
-language sql stable
-begin atomic
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
   with bounds as materialized (
     select k.today - window_days + 1 as first_day, ((k.today - window_days + 1)::timestamp at time zone 'UTC') as from_at
     from api.clock k
@@ -312,6 +316,7 @@ begin atomic
   left join notices n on n.venue_id is not distinct from o.venue_id
   left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from o.venue_id;
 end;
+$$;
 
 -- The Detection object of one incident: how it counts, and the notices that began near it. Its lead is that of its own pair.
 create function api.incident_detection(of_incident bigint) returns json
