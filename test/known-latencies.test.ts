@@ -146,7 +146,10 @@ async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
   return { worstUs: () => Math.max(worstUs, sinceUs(sentMs)) };
 }
 
-/** What is recorded can never be less than what it took: it begins before and ends after. More than two turns of a busy process it is not. */
+/**
+ * What is recorded can never be less than what it took: it begins before and ends after. More than two turns of a busy process it is not.
+ * Only a look-up begins within Node's own opening of the socket, and its clock when that returns: half a millisecond at the most.
+ */
 function isWithin(
   t: Test,
   what: string,
@@ -156,8 +159,9 @@ function isWithin(
 ) {
   const errorUs = recordedUs! - tookUs;
   // each was rounded to a microsecond
+  const leastUs = what === "look-up" ? -500 : -2;
   const isFine =
-    recordedUs !== null && errorUs >= -2 && errorUs <= 4 * worstUs + 5000;
+    recordedUs !== null && errorUs >= leastUs && errorUs <= 4 * worstUs + 5000;
   if (!isFine)
     t.fail(
       `${what}: recorded ${recordedUs} µs, it took ${tookUs}, and a turn up to ${worstUs}`,

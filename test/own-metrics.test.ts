@@ -210,7 +210,7 @@ void t.test("core tells how far it is behind", async (t) => {
   const differences = "venuewatch_reconcile_differences_total";
   t.equal(
     decided[differences]!.series.length,
-    11,
+    12,
     "samples and all roll-ups, at 0",
   );
   meter.compared(["venue_day", "usual_hour"]);

@@ -2,6 +2,7 @@ import t from "tap";
 import { nothingMeasured } from "../probe/measurement.js";
 import { makeSchedule } from "../probe/schedule.js";
 import { startShip } from "../probe/ship.js";
+import type { Spool } from "../probe/spool.js";
 import { systemClock } from "../probe/clock.js";
 import { sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
@@ -100,9 +101,13 @@ void t.test(
   async (t) => {
     const directory = await spoolDirectory(t);
     const newer = structuredClone(registry);
+    /** What waits while samples are where they came from, and where they are put aside. */
+    const atBothPlaces: number[] = [];
     const start = async () =>
       startShip({
-        spool: await someSpool(t, { directory, writeEveryMs: 5 }),
+        spool: watched(await someSpool(t, { directory, writeEveryMs: 5 }), () =>
+          atBothPlaces.push(ship.status().waiting),
+        ),
         record: (samples) => recordSamples(pool, "mars", samples),
         log,
         flushEveryMs: 10,
@@ -133,9 +138,11 @@ void t.test(
     ]);
     // tried again some times
     await until(() => lines.length > 1);
-    t.match(
-      ship.status(),
-      { shipped: 3, waiting: 2, refused: 0 },
+    t.match(ship.status(), { shipped: 3, waiting: 2, refused: 0 });
+    atBothPlaces.length = 0;
+    await until(() => atBothPlaces.length > 1);
+    t.ok(
+      atBothPlaces.every((waiting) => waiting === 2),
       "two, also at the moment when they are put back",
     );
     await ship.close();
@@ -153,6 +160,22 @@ void t.test(
     t.equal(await stored("rest:new"), 1);
   },
 );
+
+/** Tells when what was put aside is about to be written. */
+function watched(spool: Spool, onFlush: () => void): Spool {
+  return {
+    ...spool,
+    async below(name, make) {
+      const aside = await spool.below(name, make);
+      if (!aside) return null;
+      const flush = () => {
+        onFlush();
+        return aside.flush();
+      };
+      return { ...aside, flush };
+    },
+  };
+}
 
 async function stored(component: string): Promise<number> {
   const [row] = await pool.query<{ samples: number }>(sql`
