@@ -49,7 +49,8 @@ begin
       ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,migration,definition}'),
       ('{vw_web}', '{select}', '{
         sample,sample_minute,sample_hour,component_minute,venue_minute,venue_day,latency_day,
-        venue_latency_day,usual_hour,rest_hour,stream_hour,latency_hour,typical_week,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,
+        venue_latency_day,usual_hour,rest_hour,stream_hour,latency_hour,
+        hours_kept,typical_week,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,
         alert_event,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch
       }'),
       ('{vw_probe}', '{insert}', '{sample}'),

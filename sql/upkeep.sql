@@ -37,6 +37,34 @@ begin atomic
   where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
 end;
 
+-- Where the batches of a compressed chunk lie; null of any other.
+create function upkeep.batches_of(chunk regclass) returns regclass
+language sql stable
+begin atomic
+  select format('%I.%I', z.schema_name, z.table_name)::regclass
+  from _timescaledb_catalog.chunk c
+  join _timescaledb_catalog.chunk z on z.id = c.compressed_chunk_id
+  where format('%I.%I', c.schema_name, c.table_name)::regclass = chunk;
+end;
+
+-- How many rows a chunk has. Batches know how many they hold: after a move or a restore every chunk of samples is counted every ten minutes, and
+-- row by row that took the embedded database fourteen seconds with thirty million.
+create function upkeep.rows_in(chunk regclass) returns bigint
+language plpgsql stable
+as $$
+declare
+  batches  regclass := upkeep.batches_of(chunk);
+  beside   bigint;
+  in_these bigint := 0;
+begin
+  execute format('select count(*) from only %s', chunk) into beside;
+  if batches is not null then
+    execute format('select coalesce(sum(_ts_meta_count), 0) from %s', batches) into in_these;
+  end if;
+  return beside + in_these;
+end;
+$$;
+
 -- How much time a row of a roll-up stands for.
 create function upkeep.bucket_width(rollup name) returns interval
 language sql immutable
@@ -62,28 +90,25 @@ declare
   width    interval := upkeep.bucket_width(backed.rollup);
   narrower boolean;
   chunks   tstzmultirange;
-  anew     tstzrange[];
-  suspect  tstzrange;
+  lost     tstzmultirange;
 begin
   select
     range_agg(tstzrange(ch.range_start, ch.range_end)),
-    array_agg(tstzrange(ch.range_start, ch.range_end))
-      filter (where ch.hypertable_name = 'sample' and ch.chunk_creation_time > ch.range_end),
+    range_agg(tstzrange(ch.range_start, ch.range_end)) filter (
+      where ch.hypertable_name = 'sample'
+        and ch.chunk_creation_time > ch.range_end
+        and 2 * upkeep.rows_in(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass)
+          < (select sum(h.samples) from sample_hour h where h.hour >= ch.range_start and h.hour < ch.range_end)
+    ),
     bool_or(ch.range_end - ch.range_start < width)
-  into chunks, anew, narrower
+  into chunks, lost, narrower
   from timescaledb_information.continuous_aggregates ca
   join timescaledb_information.chunks ch
     on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
   where ca.view_schema = 'venuewatch' and ca.view_name = rollup
     and ch.range_end > from_at and ch.range_start < to_at;
 
-  foreach suspect in array coalesce(anew, '{}') loop
-    if 2 * (select count(*) from sample where ts >= lower(suspect) and ts < upper(suspect))
-      < (select sum(samples) from sample_hour where hour >= lower(suspect) and hour < upper(suspect))
-    then
-      chunks := chunks - tstzmultirange(suspect);
-    end if;
-  end loop;
+  chunks := chunks - coalesce(lost, '{}');
   if narrower then
     select range_agg(bucket) into chunks
     from generate_series(time_bucket(width, lower(chunks)), upper(chunks) - interval '1 microsecond', width) as here
@@ -223,48 +248,47 @@ begin
 end;
 $$;
 
--- Up to when hours are kept by the millisecond; null where none is. A reader takes whatever is before it for complete.
-create function upkeep.hours_kept_to() returns timestamptz
+-- An hour is kept when it has been over for so long: its last samples come a deadline late, and until then it is read raw.
+create function upkeep.kept_after() returns interval language sql immutable return interval '2 minutes';
+
+-- The oldest hour of the last week that is over and not kept yet, if there is one: one at a time, so that others have their turn. After the
+-- migration that brings them these are all.
+create function upkeep.hour_to_keep(at timestamptz) returns table (from_at timestamptz, kept_at timestamptz)
 language sql stable
 begin atomic
-  select max(hour) + interval '1 hour' from latency_hour;
+  select n.hour, n.hour + interval '1 hour' + upkeep.kept_after()
+  from (select time_bucket('1 hour', upkeep.oldest_source_at('latency_hour')) as hour) oldest
+  cross join lateral (
+    select greatest(
+      oldest.hour,
+      time_bucket('1 hour', hour_to_keep.at - upkeep.late_window()),
+      (select k.kept_to from hours_kept k)
+    ) as hour
+  ) n
+  where oldest.hour is not null
+    and n.hour + interval '1 hour' + upkeep.kept_after() <= hour_to_keep.at;
 end;
 
--- The hours of the last week that are over and not kept yet, some at a time and the oldest first: each in a statement of its own, so that others
--- have their turn. After the migration that brings them these are all.
-create function upkeep.hours_to_keep(at timestamptz) returns table (from_at timestamptz, to_at timestamptz)
-language sql stable
-begin atomic
-  select here, least(here + interval '6 hours', b.last)
-  from (
-    select
-      greatest(
-        time_bucket('1 hour', hours_to_keep.at - upkeep.late_window()),
-        time_bucket('1 hour', upkeep.oldest_source_at('latency_hour')),
-        upkeep.hours_kept_to()
-      ) as first,
-      -- null where there are no samples
-      case when upkeep.oldest_source_at('latency_hour') is not null then time_bucket('1 hour', hours_to_keep.at) end as last
-  ) b
-  cross join lateral generate_series(b.first, b.last - interval '1 hour', interval '6 hours') as here;
-end;
-
--- What a venue's week is read from: of hours that are over alone, since of the one that runs every refresh would write all rows anew. Never with a
--- gap before them, whoever asks for which hours.
-create procedure upkeep.refresh_over_hours(from_at timestamptz, to_at timestamptz)
+-- What a venue's week is read from: the hours that are kept at an instant and no others, since of the one that runs every refresh would write all rows
+-- anew. Never with a gap before them, whoever asks for which hours.
+create procedure upkeep.refresh_over_hours(from_at timestamptz, at timestamptz)
 language plpgsql
 as $$
 declare
   oldest timestamptz := time_bucket('1 hour', upkeep.oldest_source_at('latency_hour'));
-  first  timestamptz := least(time_bucket('1 hour', from_at), coalesce(upkeep.hours_kept_to(), oldest));
-  last   timestamptz := time_bucket('1 hour', to_at);
+  first  timestamptz := least(time_bucket('1 hour', from_at), coalesce((select k.kept_to from hours_kept k), oldest));
+  last   timestamptz := time_bucket('1 hour', least(at, now()) - upkeep.kept_after());
 begin
   first := greatest(first, oldest);
   if oldest is not null and first < last then
-    -- in this order, for a reader looks at the last alone
+    -- counts of endpoints are read from it
+    call upkeep.refresh('sample_hour', first, last);
     call upkeep.refresh('rest_hour', first, last);
     call upkeep.refresh('stream_hour', first, last);
     call upkeep.refresh('latency_hour', first, last);
+    insert into hours_kept as k (kept_to) values (last)
+    on conflict (only_row) do update set kept_to = greatest(k.kept_to, excluded.kept_to);
+    commit;
   end if;
 end;
 $$;
@@ -322,9 +346,6 @@ declare
   first timestamptz := time_bucket(width, from_at);
   last  timestamptz := time_bucket(width, to_at - interval '1 microsecond') + width;
 begin
-  if rollup in ('rest_hour', 'stream_hour', 'latency_hour') then
-    first := least(first, coalesce(upkeep.hours_kept_to(), time_bucket(width, upkeep.oldest_source_at(rollup))));
-  end if;
   -- of these only what is over, as in refresh_all
   if rollup in ('rest_hour', 'stream_hour', 'latency_hour', 'usual_hour') then
     last := least(last, time_bucket(width, now()));
@@ -350,13 +371,9 @@ create function upkeep.pack(chunk regclass) returns void
 language plpgsql
 as $$
 declare
-  batches regclass;
+  batches regclass := upkeep.batches_of(chunk);
   entry   name;
 begin
-  select format('%I.%I', z.schema_name, z.table_name)::regclass into batches
-  from _timescaledb_catalog.chunk c
-  join _timescaledb_catalog.chunk z on z.id = c.compressed_chunk_id
-  where format('%I.%I', c.schema_name, c.table_name)::regclass = chunk;
   select i.relname into entry
   from pg_index x
   join pg_class i on i.oid = x.indexrelid

@@ -75,15 +75,11 @@ async function rollUp(db: Db): Promise<void> {
         ${rollup}, date_trunc('day', now()) - interval '2 days', date_trunc('day', now()) + interval '1 day'
       )
     `);
-  // hours as far back as a page asks for them, and of those that are over alone
-  for (const rollup of [
-    ...["sample_hour", "rest_hour", "stream_hour", "latency_hour"],
-  ])
-    await db.query(sql`
-      call upkeep.refresh(
-        ${rollup}, date_trunc('hour', now() - upkeep.late_window()), date_trunc('hour', now())
-      )
-    `);
+  // as far back as a page asks for them
+  await db.query(sql`call upkeep.refresh_hours(now())`);
+  await db.query(
+    sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`,
+  );
 }
 
 /** Rolls up what was measured and lets the engine decide, as of now or of an instant just past. */
@@ -144,7 +140,8 @@ export async function forget(db: Db): Promise<void> {
       end loop;
     end $$;
     truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
-      channel, delivery, delivery_attempt, impairment, typical_latency, rules_in_force restart identity
+      channel, delivery, delivery_attempt, impairment, typical_latency, typical_week, hours_kept,
+      rules_in_force restart identity
   `);
 }
 

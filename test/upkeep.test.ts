@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
 import { openPool, type Pool, sql } from "../server/db.js";
+import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
 import { makeLog } from "../server/log.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
@@ -333,20 +334,82 @@ void t.test(
       "a refresh of later hours makes those before them too",
     );
 
-    await pool.script(`truncate rest_hour, stream_hour, latency_hour`);
-    const spans = await pool.query<{ from_at: Date; to_at: Date }>(
-      sql`select from_at, to_at from upkeep.hours_to_keep(${now})`,
+    await pool.script(
+      `truncate rest_hour, stream_hour, latency_hour, hours_kept`,
     );
-    t.ok(spans.length >= 12, "three days, six hours at a time");
-    t.ok(spans.every((one, i) => i === 0 || +one.from_at === +spans[i - 1]!.to_at)); // prettier-ignore
-    t.ok(+spans[0]!.from_at <= +older[0]!.ts);
-    t.ok(+now - +spans.at(-1)!.to_at < hourMs);
-    await pool.query(sql`call upkeep.mend('latency_hour', ${from}, ${to})`);
-    t.strictSame(await hours(), kept, "and so does mending them");
-    const [left] = await pool.query<{ from_at: Date }>(
-      sql`select from_at from upkeep.hours_to_keep(${now})`,
+    const next = async () => {
+      const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
+        sql`select from_at, kept_at from upkeep.hour_to_keep(${now})`,
+      );
+      return hour;
+    };
+    const first = (await next())!;
+    t.ok(+first.from_at <= +older[0]!.ts);
+    let lastMs = 0;
+    for (let hour; (hour = await next()); lastMs = +hour.kept_at)
+      await pool.query(
+        sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`,
+      );
+    t.strictSame(await hours(), kept, "one after the other they are the same");
+    t.ok(+now - lastMs < hourMs);
+  },
+);
+
+void t.test(
+  "an hour is kept when its last samples have come, and no hour that is to come",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    const hour = Math.floor(Date.now() / hourMs) * hourMs - 5 * hourMs;
+    await insertRaw(pool, samplesAround(new Date(hour + 10 * minuteMs), 2));
+    const due = async (at: number) =>
+      (
+        await pool.query<{ from_at: Date }>(
+          sql`select from_at from upkeep.hour_to_keep(${new Date(at)})`,
+        )
+      ).length;
+    // where a chunk is a day, it begins with hours that nobody measured
+    await pool.query(
+      sql`call upkeep.refresh_over_hours(${new Date(hour)}, ${new Date(hour + 2 * minuteMs)})`,
     );
-    t.ok(!left || +left.from_at > +newer[0]!.ts);
+    t.equal(await due(hour + hourMs + minuteMs), 0);
+    t.equal(await due(hour + hourMs + 2 * minuteMs), 1);
+    await pool.query(
+      sql`call upkeep.refresh_all(${new Date(hour)}, now() + interval '3 hours')`,
+    );
+    const [kept] = await pool.query<{ over: boolean }>(
+      sql`select kept_to <= now() - interval '2 minutes' as over from hours_kept`,
+    );
+    t.equal(kept!.over, true);
+  },
+);
+
+void t.test(
+  "core keeps the hours that it missed, with all that a page reads of them",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    const now = new Date();
+    const missed = [5, 4, 3].flatMap((hours) =>
+      samplesAround(new Date(+now - hours * hourMs), 3),
+    );
+    await insertRaw(pool, missed);
+    let passedMs = 0;
+    const upkeep = makeUpkeep(pool, quiet, usualUpkeepPace, undefined, {
+      now: () => Promise.resolve(now),
+      passedMs: () => passedMs,
+    });
+    // an hour a turn, of two days at the most
+    for (; passedMs < 48; passedMs += 1) {
+      // none of the chores that come after it in a turn
+      let turns = passedMs === 0 ? 3 : 1;
+      await upkeep.doWhatIsDue(() => turns-- > 0);
+    }
+    const [kept] = await pool.query<{ kept_to: Date }>(
+      sql`select kept_to from hours_kept`,
+    );
+    t.ok(+now - +kept!.kept_to < hourMs + 2 * minuteMs);
+    await rolledUp(t, pool, missed, now, [
+      ...["sample_hour", "rest_hour", "stream_hour", "latency_hour"],
+    ]);
   },
 );
 
@@ -371,6 +434,21 @@ void t.test("compression", async (t) => {
     byMinute,
     "each level by minute is compressed",
   );
+  const batches = await pool.query<{ level: string; packed: boolean }>(sql`
+    select
+      coalesce(a.view_name, h.table_name) as level,
+      bool_and(coalesce('toast_tuple_target=2040' = any (b.reloptions), false)) as packed
+    from _timescaledb_catalog.chunk c
+    join _timescaledb_catalog.hypertable h on h.id = c.hypertable_id
+    join _timescaledb_catalog.chunk z on z.id = c.compressed_chunk_id
+    join pg_class b on b.oid = format('%I.%I', z.schema_name, z.table_name)::regclass
+    left join timescaledb_information.continuous_aggregates a
+      on a.materialization_hypertable_schema = h.schema_name and a.materialization_hypertable_name = h.table_name
+    group by 1
+  `);
+  t.ok(batches.length >= 4);
+  for (const { level, packed } of batches)
+    t.equal(packed, level !== "sample", `${level}: small columns in the row`);
   const [open] = await pool.query<{ compressed: boolean }>(sql`
     select bool_or(is_compressed) as compressed from timescaledb_information.chunks
     where hypertable_name = 'sample' and range_end > ${now}
@@ -408,6 +486,12 @@ void t.test("compression", async (t) => {
     all,
     "what came late lies beside what is compressed",
   );
+  const counts = await pool.query<{ rows: number; counted: number }>(sql`
+    select upkeep.rows_in(chunk) as rows, counted
+    from (select tableoid::regclass as chunk, count(*) as counted from sample group by 1) c
+  `);
+  t.ok(counts.length >= 2);
+  t.ok(counts.every(({ rows, counted }) => rows === counted));
   await compressAll(pool, over);
   t.strictSame(await partlyCompressed(pool), [], "and is compressed too");
   t.equal(await compressNext(pool, over), null, "once");
@@ -540,16 +624,23 @@ function afterRetain(held: Record<string, object[]>, now: Date) {
   return left;
 }
 
-async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
+async function rolledUp(
+  t: Test,
+  pool: Pool,
+  samples: RawSample[],
+  now: Date,
+  rolledUpLevels = [...rollups, ...overOnly],
+) {
   const components = await pool.query<Component>(
     sql`select component_id, venue_id, kind from component`,
   );
   const levels = rollUp(samples, components);
+  const keptTo = new Date(+now - 2 * minuteMs);
   const expected: Record<string, object[]> = {
     ...levels,
-    rest_hour: restHours(samples, components, now),
-    stream_hour: streamHours(samples, components, now),
-    latency_hour: latencyHours(samples, components, now),
+    rest_hour: restHours(samples, components, keptTo),
+    stream_hour: streamHours(samples, components, keptTo),
+    latency_hour: latencyHours(samples, components, keptTo),
     usual_hour: usualHours(levels.sample_hour, components, now),
   };
   const held = await heldBy(pool);
@@ -559,7 +650,7 @@ async function rolledUp(t: Test, pool: Pool, samples: RawSample[], now: Date) {
         JSON.stringify(Object.fromEntries(Object.entries(row).sort())),
       )
       .sort();
-  for (const rollup of [...rollups, ...overOnly])
+  for (const rollup of rolledUpLevels)
     t.strictSame(
       texts(held[rollup]!),
       texts(expected[rollup]!),

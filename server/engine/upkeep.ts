@@ -52,7 +52,8 @@ interface Chore {
   everyMs: number;
   /** Where something else is under way. */
   retryMs?: number;
-  run: (at: Date) => Promise<void>;
+  /** Resolves with `in part` where more is due at once, after the others. */
+  run: (at: Date) => Promise<"in part" | void>;
 }
 
 /** Its turn comes when something else is done, and nothing is wrong. */
@@ -77,8 +78,9 @@ export function makeUpkeep(
     const tell = (failed: boolean) =>
       metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
     try {
-      await chore.run(await clock.now());
+      const done = await chore.run(await clock.now());
       tell(false);
+      if (done === "in part") return 0;
     } catch (error) {
       if (error instanceof NotYet || underWayElsewhere(error)) {
         log.info(`${chore.name} waits for what is under way elsewhere`);
@@ -153,7 +155,7 @@ function chores(
     {
       name: "keeping the hours of a week",
       everyMs: pace.openBucketsMs,
-      run: (at) => keepHours(pool, at),
+      run: (at) => keepNextHour(pool, at),
     },
     {
       name: "rolling up late samples",
@@ -185,13 +187,16 @@ function chores(
   ];
 }
 
-/** Some hours at a time: after a migration a week is read, and others have their turn between them. */
-async function keepHours(pool: Pool, at: Date): Promise<void> {
-  const spans = await pool.query<{ from_at: Date; to_at: Date }>(
-    sql`select from_at, to_at from upkeep.hours_to_keep(${at})`,
+/** An hour at a time: after a migration a week is read, and others have their turn between them. */
+async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
+  const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
+    sql`select from_at, kept_at from upkeep.hour_to_keep(${at})`,
   );
-  for (const { from_at, to_at } of spans)
-    await pool.query(sql`call upkeep.refresh_over_hours(${from_at}, ${to_at})`);
+  if (!hour) return;
+  await pool.query(
+    sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`,
+  );
+  return "in part";
 }
 
 async function compressNext(pool: Pool, log: Log, at: Date): Promise<void> {

@@ -3,7 +3,11 @@
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage, officialApi,
 -- about, notAbout, components: [{component, label, target, cadenceMs, stallAfterMs}]}]}, in the order of the file.
 -- What the registry no longer names is unpublished; what it names again is published again, with its history.
-with given_regions as (
+with -- counted anew of those that are published now, by their categories
+typical_anew as (
+  delete from typical_week
+),
+given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r
 ),

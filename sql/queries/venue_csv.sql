@@ -1,4 +1,4 @@
--- Ninety days of one venue as a table: `days` of venue.sql, flat, one day a row, oldest first.
+-- Ninety days of one venue as a table: `days` of api.venue_page, flat, one day a row, oldest first.
 --
 -- $1 venue, $2 address of the methodology page. No row when the venue is not published.
 with days as (
@@ -20,7 +20,7 @@ select
   m.minutes as "windowMeasuredMinutes",
   $2::text as "methodologyUrl",
   $1::text as venue,
-  u.date,
+  u.date::text,
   u."uptimePct",
   u."measuredMinutes",
   u."downMinutes",
@@ -28,7 +28,5 @@ select
 from api.clock k
 cross join measured m
 cross join days d
-cross join lateral json_to_record(api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes)) as u (
-  date text, "uptimePct" numeric, "measuredMinutes" integer, "downMinutes" integer, "degradedMinutes" integer
-)
+cross join lateral api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes) as u
 order by d.day

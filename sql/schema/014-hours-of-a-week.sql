@@ -92,6 +92,12 @@ select set_chunk_time_interval(
 from timescaledb_information.continuous_aggregates
 where view_schema = 'venuewatch' and view_name = 'latency_hour' and is_embedded();
 
+-- Up to when the hours of all three are there, none missing before it: a page reads them up to then, and what is after it raw.
+create table hours_kept (
+  only_row boolean primary key default true check (only_row),
+  kept_to  timestamptz not null
+);
+
 -- What was typical of the last seven days, as it was reckoned with the last refresh: of each venue, of each category (no venue) and of all (neither).
 -- Counted anew for every board these were half of it, from 28,000 rows.
 create table typical_week (

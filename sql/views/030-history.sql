@@ -28,18 +28,20 @@ begin atomic
   where v.published and (venue_ids is null or v.venue_id = any (venue_ids));
 end;
 
--- The UptimeDay object, the same wherever it appears.
-create function api.uptime_day(day date, measured_minutes integer, down_minutes integer, degraded_minutes integer)
-returns json
--- as json_build_object is, or it would not be inlined
-language sql stable
-return json_build_object(
-  'date', day,
-  'uptimePct', api.uptime_pct(measured_minutes, down_minutes),
-  'measuredMinutes', coalesce(measured_minutes, 0),
-  'downMinutes', down_minutes,
-  'degradedMinutes', degraded_minutes
+-- The UptimeDay object, the same wherever it appears: as a row, which becomes JSON in half the time of json_build_object, and there are 1,350 on the
+-- board.
+create type api.uptime as (
+  "date"            date,
+  "uptimePct"       numeric,
+  "measuredMinutes" integer,
+  "downMinutes"     integer,
+  "degradedMinutes" integer
 );
+
+create function api.uptime_day(day date, measured_minutes integer, down_minutes integer, degraded_minutes integer)
+returns api.uptime
+language sql immutable
+return row(day, api.uptime_pct(measured_minutes, down_minutes), coalesce(measured_minutes, 0), down_minutes, degraded_minutes)::api.uptime;
 
 -- How long does REST usually take, over seven days that end with this one? The median of per-minute medians over all endpoints and regions of a
 -- venue, whole milliseconds. By venue; in the rows without one over the minutes of all of a category, and in that with neither of all: medians do not
@@ -82,6 +84,15 @@ union all
 select t.venue_id, t.category, t.p50_ms
 from api.typical_of_week((select k.today from api.clock k)) t
 where not exists (select from kept);
+
+-- Web of 0.7 asks this until it is restarted, and goes on meanwhile; no longer in 0.9.
+create function api.typical(window_days integer, venue_ids smallint[]) returns table (venue_id smallint, p50_ms integer)
+language sql stable
+begin atomic
+  select t.venue_id, t.p50_ms
+  from api.typical t
+  where t.venue_id = any (venue_ids) or t.venue_id is null and t.category is null;
+end;
 
 -- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of hours, which are
 -- over some hundreds of samples, where a minute has about twelve. Both of the same hours, so the one is never above the

@@ -82,30 +82,21 @@ begin
     join api.component_state s using (component_id)
     left join api.region_state g on g.component_id = c.component_id and g.region_id = (select region_id from selected)
   ),
-  -- Of a week the whole hours whose latencies are kept by the millisecond (latency_hour). What is before them and after them is read raw, and so is
-  -- a day, whose chart is by the minute. Hours are kept once they are over, from the oldest on, so that up to the newest they are complete. None is
-  -- taken where an endpoint that is not watched any more is in them: rest_hour has it in the chart.
+  -- Of a week the whole hours that are kept (hours_kept). What is before them and after them is read raw, and so is a day, whose chart is by the
+  -- minute. None is taken where an endpoint that is not watched any more is in them: rest_hour has it in the chart.
   kept as materialized (
     select
-      k.from_at,
-      greatest(k.from_at, least(coalesce(n.newest + interval '1 hour', k.from_at), time_bucket('1 hour', w.generated_at))) as to_at
+      h.from_at,
+      greatest(h.from_at, least(coalesce(k.kept_to, h.from_at), time_bucket('1 hour', w.generated_at))) as to_at
     from snapshot w
-    cross join lateral (select time_bucket('1 hour', w.from_at) + interval '1 hour' as from_at) k
-    cross join lateral (
-      select max(h.hour) as newest
-      from latency_hour h
-      where only_range = '7d'
-        and h.component_id = any (array(select component_id from components where kind = 'rest'))
-        and h.region_id = (select region_id from selected)
-        and h.hour >= k.from_at
-        and not exists (
-          select
-          from component c
-          join chosen using (venue_id)
-          join latency_hour f using (component_id)
-          where c.kind = 'rest' and not c.published and f.hour >= k.from_at
-        )
-    ) n
+    cross join lateral (select time_bucket('1 hour', w.from_at) + interval '1 hour' as from_at) h
+    left join hours_kept k on only_range = '7d' and not exists (
+      select
+      from component c
+      join chosen using (venue_id)
+      join latency_hour f using (component_id)
+      where c.kind = 'rest' and not c.published and f.hour >= h.from_at
+    )
   ),
   edges as materialized (
     select w.from_at, k.from_at - interval '1 microsecond' as to_at from snapshot w, kept k

@@ -56,7 +56,7 @@ export async function makeHistory(
 export async function forgetHistory(pool: Pool): Promise<void> {
   await pool.script(`
     truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
-      venue_latency_day, usual_hour, rest_hour, stream_hour, latency_hour, typical_week;
+      venue_latency_day, usual_hour, rest_hour, stream_hour, latency_hour, hours_kept, typical_week;
     truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident,
       delivery, delivery_attempt
   `);
