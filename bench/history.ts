@@ -241,6 +241,12 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
       where hour < date_trunc('day', now())
       group by 1
     ),
+    heard as (
+      select component_id, count(*)::float / ${wholeDays} as "streamHours"
+      from stream_hour
+      where hour < date_trunc('day', now())
+      group by 1
+    ),
     a_day as (
       select c.venue_id, c.component_id, count(d.p50_ms)::float / ${wholeDays} as distribution
       from component c
@@ -249,10 +255,12 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
       group by 1, 2
     )
     select
-      v.venue, count(*) as components, count(*) * r.regions as series, sum(a.distribution) as distribution, sum(m.milliseconds) as milliseconds
+      v.venue, count(*) as components, count(*) * r.regions as series, sum(a.distribution) as distribution, sum(m.milliseconds) as milliseconds,
+      sum(s."streamHours") as "streamHours"
     from a_day a
     join venue v using (venue_id)
     left join counted m using (component_id)
+    left join heard s using (component_id)
     cross join region_count r
     where v.published
     group by v.venue, r.regions
@@ -269,6 +277,7 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
     sample_hour: await bytesOfRow(uncompressedSize(pool, "sample_hour")),
     latency_day: await bytesOfRow(uncompressedSize(pool, "latency_day")),
     latency_hour: await bytesOfRow(compressedSize(pool, "latency_hour")),
+    stream_hour: await bytesOfRow(compressedSize(pool, "stream_hour")),
   };
   const openDays = {
     sample_hour: await openDaysOf(pool, "sample_hour"),
@@ -290,13 +299,15 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
     series,
     distribution,
     milliseconds,
+    streamHours,
   }: VenueRows) =>
     (keptDays *
       (1440 * series * bytes.sample_minute +
         1440 * components * bytes.component_minute +
         1440 * bytes.venue_minute +
         bytes.venue_day) +
-      weekDays * milliseconds * bytes.latency_hour +
+      weekDays *
+        (milliseconds * bytes.latency_hour + streamHours * bytes.stream_hour) +
       24 *
         series *
         (openDays.sample_hour * bytes.sample_hour +
@@ -361,6 +372,8 @@ interface VenueRows {
   distribution: number;
   /** Rows of latency_hour a day. */
   milliseconds: number;
+  /** Rows of stream_hour a day. */
+  streamHours: number;
 }
 
 async function bytesOfRow(size: Promise<Size>): Promise<number> {

@@ -437,7 +437,7 @@ void t.test("compression", async (t) => {
   const batches = await pool.query<{ level: string; packed: boolean }>(sql`
     select
       coalesce(a.view_name, h.table_name) as level,
-      bool_and(coalesce('toast_tuple_target=2040' = any (b.reloptions), false)) as packed
+      bool_and(coalesce('toast_tuple_target=768' = any (b.reloptions), false)) as packed
     from _timescaledb_catalog.chunk c
     join _timescaledb_catalog.hypertable h on h.id = c.hypertable_id
     join _timescaledb_catalog.chunk z on z.id = c.compressed_chunk_id
