@@ -1,3 +1,6 @@
+-- A point of a sparkline: a row, as api.uptime is.
+create type api.sparkline_point as ("at" text, "p50Ms" integer);
+
 -- The live board: every published venue with its ninety days, its last day of latency, and the fleet as a whole. One row.
 --
 -- plpgsql, for its plan is kept, as long as a connection lasts: it reads so much that planning it took a quarter of the time. One plan for all
@@ -46,6 +49,8 @@ begin
     from sample_hour m
     join api.component c using (component_id)
     where c.kind = 'rest'
+      -- hours of streams, and those without a good answer
+      and m.p50_us is not null
       and m.hour >= (select min(h.hour) from hours h) and m.hour <= (select max(h.hour) from hours h)
       -- for the planner, which leaves out chunks by now() alone
       and m.hour > now() - interval '2 days'
@@ -54,7 +59,7 @@ begin
   sparklines as (
     select
       r.venue_id,
-      json_agg(json_build_object('at', api.iso(h.hour), 'p50Ms', api.whole_ms(l.p50_us)) order by h.hour) as points
+      json_agg(row(api.iso(h.hour), api.whole_ms(l.p50_us))::api.sparkline_point order by h.hour) as points
     from rows r
     cross join hours h
     left join latency_hours l using (venue_id, hour)

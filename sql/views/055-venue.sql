@@ -37,6 +37,9 @@ begin
 end;
 $$;
 
+-- A point of the latency chart: a row, as api.uptime is.
+create type api.chart_point as ("at" text, "p50Ms" integer, "p95Ms" integer, "samples" bigint);
+
 -- One venue in detail: one row, or none when the venue is not published. `only_range` is 24h (buckets of a minute) or 7d (of an hour); `only_region` is
 -- that of the latency chart, the endpoints and the streams.
 --
@@ -130,13 +133,7 @@ begin
   ),
   points as (
     select json_agg(
-      json_build_object(
-        'at', api.iso(b.at),
-        'p50Ms', api.whole_ms(c.p50_us),
-        'p95Ms', api.whole_ms(c.p95_us),
-        'samples', coalesce(c.samples, 0)
-      )
-      order by b.at
+      row(api.iso(b.at), api.whole_ms(c.p50_us), api.whole_ms(c.p95_us), coalesce(c.samples, 0))::api.chart_point order by b.at
     ) as points
     from (
       select generate_series(time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket) as at
