@@ -105,10 +105,8 @@ async function takeTurn(tx: Db): Promise<number | null> {
       pg_backend_pid() as pid,
       version() like '%emcc%' as alone,
       set_config('lock_timeout', ${String(lockTimeoutMs)}, true),
-      -- When that is over, who waits ends an autovacuum that is in the way. A superuser alone may set it; other users give way to one.
-      case when (select rolsuper from pg_roles where rolname = current_user)
-        then set_config('deadlock_timeout', ${String(lockTimeoutMs / 3)}, true)
-      end
+      -- When that is over, who waits ends an autovacuum that is in the way. A superuser alone may set it, as whom the migration runs.
+      set_config('deadlock_timeout', ${String(lockTimeoutMs / 3)}, true)
   `);
   return backend!.alone ? null : backend!.pid;
 }
