@@ -247,7 +247,8 @@ begin
   call upkeep.refresh('component_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh_days(from_at, to_at);
-  call upkeep.refresh_over_hours(from_at, to_at);
+  -- as of when the last hour of the window is kept
+  call upkeep.refresh_over_hours(from_at, to_at + upkeep.kept_after());
 end;
 $$;
 

@@ -182,7 +182,7 @@ void t.test("a day is made of all its minutes or not at all", async (t) => {
     where view_schema = 'venuewatch' and view_name = 'sample_minute'
   `);
   const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
-  const now = new Date(midnight + 7 * hourMs);
+  const now = new Date(midnight + 6.5 * hourMs);
   const [before, morning] = [-6, 6].map((h) =>
     samplesAround(new Date(midnight + h * hourMs), 4),
   );
