@@ -374,6 +374,9 @@ void t.test("the board and a venue's page", async (t) => {
       on conflict do nothing
     `);
     await decide(pool);
+    await pool.query(
+      sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`,
+    );
     const [kept] = await pool.query<{ hours: number }>(
       sql`select count(distinct hour)::int as hours from latency_hour`,
     );

@@ -75,11 +75,8 @@ async function rollUp(db: Db): Promise<void> {
         ${rollup}, date_trunc('day', now()) - interval '2 days', date_trunc('day', now()) + interval '1 day'
       )
     `);
-  // as far back as a page asks for them
+  // As far back as a page asks for them. What a week is read from besides is not kept here: it is read raw, and is the same.
   await db.query(sql`call upkeep.refresh_hours(now())`);
-  await db.query(
-    sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`,
-  );
 }
 
 /** Rolls up what was measured and lets the engine decide, as of now or of an instant just past. */

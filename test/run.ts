@@ -19,6 +19,7 @@ const long = [
   ...["demo", "typical-trouble", "alert-kills", "replay", "engine-scenarios"],
   ...["api-states", "catch-up", "replay-rules", "whole-way", "leaders"],
   ...["second-opinion-fleets", "dispatcher", "demo-day", "second-opinion"],
+  ...["upkeep", "engine-tick"],
 ];
 
 process.exitCode = await runTap(compiledTests());
