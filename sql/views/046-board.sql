@@ -51,7 +51,8 @@ begin
     where c.kind = 'rest'
       -- hours of streams, and those without a good answer
       and m.p50_us is not null
-      and m.hour >= (select min(h.hour) from hours h) and m.hour <= (select max(h.hour) from hours h)
+      -- `is true`, for a range of which nothing is known is taken for a narrow one, and a venue looked up for each row
+      and m.hour >= (select min(h.hour) from hours h) and (m.hour <= (select max(h.hour) from hours h)) is true
       -- for the planner, which leaves out chunks by now() alone
       and m.hour > now() - interval '2 days'
     group by c.venue_id, m.hour
