@@ -25,7 +25,7 @@ create function upkeep.retention_lock() returns bigint language sql immutable re
 -- Chunks are compressed when all but the latest of late samples have come: a late insert into a compressed chunk works,
 -- at ten times the cost. On a server a chunk is a day, and compressing it blocks late inserts into it for two seconds.
 create function upkeep.compressed_after() returns interval language sql immutable return interval '2 hours';
--- On the embedded database a chunk of samples is an hour: of each that waits there are 17 MB more on the disk.
+-- On the embedded database a chunk of samples is an hour: each that waits is 17 MB more on the disk.
 create function upkeep.samples_compressed_after() returns interval language sql immutable
 return case when is_embedded() then interval '1 hour' else upkeep.compressed_after() end;
 

@@ -186,7 +186,7 @@ async function leave(client: number): Promise<Reply> {
 /**
  * Nothing else checkpoints but closing: without this the WAL grew by 37 MB for
  * 100,000 samples and was never recycled. A checkpoint takes 10–50 ms. With 32 MB
- * between them the log stays at the 84 MB that PostgreSQL keeps anyway; with 64 it had 101.
+ * between them the log stays at the 81 MB that PostgreSQL keeps anyway; with 64 it had 101.
  */
 async function checkpoint(): Promise<Reply> {
   await vacate();
