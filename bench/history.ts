@@ -12,7 +12,7 @@ import { log, openStage, type Stage } from "./stage.js";
 import { withoutClock } from "./web.js";
 
 const isServer = Boolean(process.env.DATABASE_URL);
-/** Sizes are those of whole days: compressed are chunks, and of minutes a chunk is a day. */
+/** Sizes are those of whole days: compressed are chunks, and of minutes a chunk is a day or half of one. */
 const wholeDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -30,8 +30,8 @@ interface SnapshotRow {
 /**
  * Answers of one engine tick are made once, by one statement each: all who ask within a tick get the same bytes, and
  * who asks while a body is being made waits for it. Whether a kept one still holds, a small statement tells. It stands
- * apart because PostgreSQL plans the large one whole before it finds that there is nothing to do: 4 to 35 ms, by how many
- * chunks there are, where the small one takes 1 ms.
+ * apart because PostgreSQL plans most of the large ones whole before it finds that there is nothing to do: 4 to 35 ms, by how
+ * many chunks there are, where the small one takes 1 ms.
  *
  * @param bounds of what is kept; the least recently used goes first
  */

@@ -202,7 +202,7 @@ end;
 
 -- How reliable was each of these venues over a window, and, in the row without a venue, all of them together? One
 -- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears, and null in the
--- row of all, which is there for no venue too.
+-- row of all, which is there for no venue too. plpgsql, for its plan is kept.
 create function api.reliability(window_days integer, venue_ids smallint[])
 returns table (
   venue_id       smallint,

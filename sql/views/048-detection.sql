@@ -192,7 +192,7 @@ return json_build_object(
 );
 
 -- The Detection object of each of these venues over a window, and in the row without one of all of them together. A pair belongs to
--- the days of its incident, so that ours and theirs count the same pairs.
+-- the days of its incident, so that ours and theirs count the same pairs. plpgsql, for its plan is kept.
 create function api.detection(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, body json)
 language plpgsql stable
