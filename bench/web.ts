@@ -105,7 +105,9 @@ async function rollUpAllOfIt(pool: Pool): Promise<void> {
     throw new Error(
       `expected 300,000 hours in usual_hour and more, got ${usual?.hours}`,
     );
-  await pool.script("vacuum analyze");
+  // in this order, as core does
+  await pool.script("analyze");
+  await pool.script("vacuum");
 }
 
 interface Taken {

@@ -352,7 +352,7 @@ declare
 begin
   -- of these only what is over, as in refresh_all
   if rollup in ('rest_hour', 'stream_hour', 'latency_hour', 'usual_hour') then
-    last := least(last, time_bucket(width, now()));
+    last := least(last, time_bucket(width, now() - upkeep.kept_after()));
   end if;
   if first < last then
     call upkeep.refresh(rollup, first, last, force => true);

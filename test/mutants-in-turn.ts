@@ -1,24 +1,24 @@
 /**
- * Which changes of the engine a run tries: a third of each group of them, so that none is without. It is another third
- * whenever the engine is changed, and the same as long as it is not. `MUTANTS` names the third, or is `all`.
+ * Which changes of the engine a run tries: a quarter of each group of them, so that none is without. It is another
+ * quarter whenever the engine is changed, and the same as long as it is not. `MUTANTS` names the quarter, or is `all`.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { packagedFile } from "../server/package.js";
 
-const thirds = 3;
+const quarters = 4;
 
 export const everyMutant = process.env.MUTANTS === "all";
 
-const third = Number(
-  everyMutant ? 0 : (process.env.MUTANTS ?? digestOfEngine() % thirds),
+const quarter = Number(
+  everyMutant ? 0 : (process.env.MUTANTS ?? digestOfEngine() % quarters),
 );
-if (!(third >= 0 && third < thirds && Number.isInteger(third)))
+if (!(quarter >= 0 && quarter < quarters && Number.isInteger(quarter)))
   throw new Error(
-    `MUTANTS: expected all, or a third from 0 to ${thirds - 1}, got ${process.env.MUTANTS}`,
+    `MUTANTS: expected all, or a quarter from 0 to ${quarters - 1}, got ${process.env.MUTANTS}`,
   );
 
-export const whichMutants = everyMutant ? "all" : `MUTANTS=${third}`;
+export const whichMutants = everyMutant ? "all" : `MUTANTS=${quarter}`;
 
 export function inTurn<One>(
   all: readonly One[],
@@ -31,7 +31,7 @@ export function inTurn<One>(
     groups.set(group, [...(groups.get(group) ?? []), one]);
   }
   return [...groups.values()].flatMap((group) =>
-    group.filter((_, i) => i % thirds === third % group.length),
+    group.filter((_, i) => i % quarters === quarter % group.length),
   );
 }
 

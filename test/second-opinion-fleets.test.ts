@@ -18,7 +18,7 @@ void t.test("the engine and the second opinion agree", async (t) => {
     componentWorlds(seed, 40, rulesOfTheBook);
 
   await t.test("on random fleets", async (t) => {
-    const make = (seed: number) => fleets(seed, 8, rulesOfTheBook);
+    const make = (seed: number) => fleets(seed, 6, rulesOfTheBook);
     for (const run of randomRuns(make, 1)) await agree(t, pool, run);
   });
 

@@ -63,7 +63,14 @@ void t.test("what is typical of the last seven days", async (t) => {
   await pool.query(sql`update typical_week set today = today - 1`);
   t.strictSame(await typical(), expected, "yesterday's is counted anew");
 
-  await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
+  await Promise.all(
+    Array.from({ length: 4 }, () =>
+      pool.query(sql`call upkeep.keep_typical()`),
+    ),
+  );
+  const keptAgain = await pool.query(sql`select from typical_week`);
+  t.equal(keptAgain.length, 4, "once, whoever keeps it at the same time");
+
   const without = structuredClone(registry);
   without.venues = without.venues.filter(({ id }) => id !== "kraken");
   await migrate(pool, without, makeLog("test", "error"));

@@ -53,6 +53,27 @@ void t.test("upkeep of an empty database does no harm", async (t) => {
   });
 });
 
+void t.test("upkeep lets plans be made by how much there is", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await pool.query(sql`
+    insert into component_state (component_id, state, since, reporting, quorum)
+    select component_id, 'operational', now(), 3, 2 from component
+  `);
+  await makeUpkeep(pool, quiet, usualUpkeepPace).doWhatIsDue(() => true);
+  const [row] = await pool.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
+    sql`explain (format json) select from component_state`,
+  );
+  const [there] = await pool.query<{ states: number }>(
+    sql`select count(*) as states from component_state`,
+  );
+  t.ok(there!.states > 100);
+  t.equal(row!["QUERY PLAN"][0].Plan["Plan Rows"], there!.states);
+});
+
+interface PlanNode {
+  "Plan Rows": number;
+}
+
 void t.test("a day's last minutes reach their day", async (t) => {
   const { pool } = await migratedDatabase(t);
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;

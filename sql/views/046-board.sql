@@ -37,8 +37,9 @@ begin
     from api.days(90) d
     group by d.venue_id
   ),
-  hours as (
-    select h.hour
+  -- its name is written once, and not for each venue: 340 times more took a fifth of the board's time on the embedded database
+  hours as materialized (
+    select h.hour, api.iso(h.hour) as at
     from snapshot s, generate_series(
       date_trunc('hour', s.generated_at) - interval '23 hours', date_trunc('hour', s.generated_at), interval '1 hour'
     ) as h (hour)
@@ -60,7 +61,7 @@ begin
   sparklines as (
     select
       r.venue_id,
-      json_agg(row(api.iso(h.hour), api.whole_ms(l.p50_us))::api.sparkline_point order by h.hour) as points
+      json_agg(row(h.at, api.whole_ms(l.p50_us))::api.sparkline_point order by h.hour) as points
     from rows r
     cross join hours h
     left join latency_hours l using (venue_id, hour)
