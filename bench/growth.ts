@@ -3,9 +3,9 @@
  * accelerated time, with every sample in a batch as it would come, every instant decided, and core's own upkeep at its own pace in that time.
  * GROWTH_PER_S samples a second instead of what the registry's cadences make: with copies of its venues.
  *
- * An hour of accelerated time takes minutes, and the directory is largest two hours after midnight, when minutes of 26 hours wait to be
- * compressed. GROWTH_TO (an instant, instead of now) and GROWTH_FILLED_HOURS, which are filled in quickly before, show that: five hours to
- * 03:20, with 22 filled.
+ * An hour of accelerated time takes minutes, and the directory is largest two hours after a midnight that ends sixteen hours of minutes: these, and 26 of
+ * components and venues, wait to be compressed. It is every other one, such as that before 2026-11-21. GROWTH_TO (an instant, instead of now) and
+ * GROWTH_FILLED_HOURS, which are filled in quickly before, show that: five hours to 03:20 of such a day, with 22 filled.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,7 @@
 /**
  * What history costs: bytes of what is kept, and what it takes to read, to refresh and to open it, with HISTORY_DAYS whole days of raw samples
- * of the registry's venues and what there is of today, kept up by core's own procedures: eight, or one on the embedded database.
+ * of the registry's venues and what there is of today, kept up by core's own procedures: eight, or on the embedded database one, and another where whole
+ * chunks take two.
  */
 import { readFile } from "node:fs/promises";
 import { type Pool, sql } from "../server/db.js";
@@ -12,11 +13,14 @@ import { log, openStage, type Stage } from "./stage.js";
 import { withoutClock } from "./web.js";
 
 const isServer = Boolean(process.env.DATABASE_URL);
-const wholeDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Of minutes. Sizes are those of whole chunks, so the history begins with one. */
-const chunkMs = isServer ? dayMs : 16 * hourMs;
+/** Sizes are those of whole chunks: of minutes these are a day, or on the embedded database sixteen hours, three of which are two days. */
+const alignedDays = isServer ? 1 : 2;
+const today = Math.floor(Date.now() / dayMs);
+const leastDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
+const firstDay = Math.floor((today - leastDays) / alignedDays) * alignedDays;
+const wholeDays = today - firstDay;
 const keptDays = 100;
 /** As long as samples; what is dropped is a whole day. */
 const weekDays = 9;
@@ -44,9 +48,7 @@ export async function benchHistory(): Promise<Figure[]> {
   try {
     const { pool } = stage;
     const to = new Date();
-    const firstDay = Math.floor(+to / dayMs) * dayMs - wholeDays * dayMs;
-    const from = Math.floor(firstDay / chunkMs) * chunkMs;
-    const samples = await keepHistory(pool, from, to);
+    const samples = await keepHistory(pool, firstDay * dayMs, to);
     // in this order, as core does
     await pool.script("analyze");
     await pool.script("vacuum");
@@ -211,8 +213,6 @@ async function fillChunks(pool: Pool): Promise<void> {
   const hours = (await tableOf(pool, "sample_hour")).ident;
   const latencies = (await tableOf(pool, "latency_day")).ident;
   const days = (await tableOf(pool, "venue_day")).ident;
-  // what is before them is a part of a day
-  const firstDay = sql`date_trunc('day', now()) - ${wholeDays} * interval '24 hours'`;
   const copies = sql`
     generate_series(1, ceil(${filledDays}::float / ${wholeDays})::int) as copy
     cross join lateral (select copy * ${wholeDays} * interval '24 hours' as earlier) shift
@@ -221,19 +221,19 @@ async function fillChunks(pool: Pool): Promise<void> {
     insert into ${hours} (hour, component_id, region_id, samples, good, p50_us, p95_us)
     select hour - earlier, component_id, region_id, samples, good, p50_us, p95_us
     from sample_hour cross join ${copies}
-    where hour >= ${firstDay} and hour < date_trunc('day', now())
+    where hour < date_trunc('day', now())
   `);
   await pool.query(sql`
     insert into ${latencies} (day, component_id, region_id, p50_ms, minutes)
     select day - earlier, component_id, region_id, p50_ms, minutes
     from latency_day cross join ${copies}
-    where day >= ${firstDay} and day < date_trunc('day', now())
+    where day < date_trunc('day', now())
   `);
   await pool.query(sql`
     insert into ${days} (day, venue_id, measured_minutes, down_minutes, degraded_minutes)
     select day - earlier, venue_id, measured_minutes, down_minutes, degraded_minutes
     from venue_day cross join ${copies}
-    where day >= ${firstDay} and day < date_trunc('day', now())
+    where day < date_trunc('day', now())
   `);
 }
 
@@ -241,24 +241,22 @@ async function fillChunks(pool: Pool): Promise<void> {
 async function ofAVenue(pool: Pool): Promise<Figure[]> {
   const venues = await pool.query<VenueRows>(sql`
     with region_count as (select count(*) as regions from region where published),
-    of_it as (select date_trunc('day', now()) - ${wholeDays} * interval '24 hours' as first_day, date_trunc('day', now()) as today),
     counted as (
       select component_id, count(*)::float / ${wholeDays} as milliseconds
       from latency_hour
-      join of_it on hour >= first_day and hour < today
+      where hour < date_trunc('day', now())
       group by 1
     ),
     heard as (
       select component_id, count(*)::float / ${wholeDays} as "streamHours"
       from stream_hour
-      join of_it on hour >= first_day and hour < today
+      where hour < date_trunc('day', now())
       group by 1
     ),
     a_day as (
       select c.venue_id, c.component_id, count(d.p50_ms)::float / ${wholeDays} as distribution
       from component c
-      cross join of_it
-      left join latency_day d on d.component_id = c.component_id and d.day >= first_day and d.day < today
+      left join latency_day d on d.component_id = c.component_id and d.day < date_trunc('day', now())
       where c.published
       group by 1, 2
     )

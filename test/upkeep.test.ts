@@ -195,41 +195,88 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
   await unchanged(t, "and a sample of each day came late");
 });
 
-void t.test("a day is made of all its minutes or not at all", async (t) => {
-  const { pool } = await migratedDatabase(t);
+for (const [first, then] of [
+  [12, 12],
+  [16, 16],
+  // as on a database that had half days before
+  [12, 16],
+] as const)
+  void t.test(
+    `a day is made of all its minutes or not at all: chunks of ${first} hours, and of ${then}`,
+    async (t) => {
+      const { pool } = await migratedDatabase(t);
+      // of every other day, with which sixteen hours begin
+      const midnight = (Math.floor(Date.now() / dayMs / 2) - 2) * 2 * dayMs;
+      const instant = (hour: number) => new Date(midnight + hour * hourMs);
+      const samples: RawSample[] = [];
+      const comes = async (...hours: number[]) => {
+        const more = hours.flatMap((hour) => samplesAround(instant(hour), 4));
+        await insertRaw(pool, more);
+        samples.push(...more);
+        const at = instant(Math.max(...hours) + 0.5);
+        await pool.query(sql`call upkeep.refresh_late(${at})`);
+        await rolledUp(t, pool, samples, at);
+      };
+      await setMinutesChunk(pool, first);
+      await comes(-6, 6);
+      await setMinutesChunk(pool, then);
+      await comes(14, 18);
+      await comes(30, 38);
+
+      const held = await heldBy(pool);
+      const chunks = async () =>
+        (await pool.query(sql`select from show_chunks('sample_minute')`))
+          .length;
+      const before = await chunks();
+      for (const hour of [12, 16, 24, 36]) {
+        await pool.query(
+          sql`select drop_chunks('sample_minute', older_than => ${instant(hour)}::timestamptz)`,
+        );
+        await pool.query(
+          sql`call upkeep.refresh('latency_day', ${instant(-24)}, ${instant(48)}, force => true)`,
+        );
+        t.strictSame(
+          (await heldBy(pool)).latency_day,
+          held.latency_day,
+          `no day is made anew of what is left after ${hour} hours were dropped`,
+        );
+      }
+      const after = await chunks();
+      t.ok(
+        after > 0 && after < before,
+        `${after} of ${before} chunks are left`,
+      );
+    },
+  );
+
+/** How many hours of minutes are in a chunk from now on. */
+async function setMinutesChunk(pool: Pool, hours: number): Promise<void> {
   await pool.query(sql`
-    select set_chunk_time_interval(format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name)::regclass, interval '12 hours')
+    select set_chunk_time_interval(
+      format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name)::regclass, ${hours} * interval '1 hour'
+    )
     from timescaledb_information.continuous_aggregates
     where view_schema = 'venuewatch' and view_name = 'sample_minute'
   `);
-  const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
-  const now = new Date(midnight + 6.5 * hourMs);
-  const [before, morning] = [-6, 6].map((h) =>
-    samplesAround(new Date(midnight + h * hourMs), 4),
-  );
-  await insertRaw(pool, [...before!, ...morning!]);
-  await pool.query(sql`call upkeep.refresh_late(${now})`);
-  await rolledUp(t, pool, [...before!, ...morning!], now);
+}
 
-  const evening = samplesAround(new Date(midnight + 18 * hourMs), 4);
-  await insertRaw(pool, evening);
-  const later = new Date(midnight + 20 * hourMs);
-  await pool.query(sql`call upkeep.refresh_late(${later})`);
-  await rolledUp(t, pool, [...before!, ...morning!, ...evening], later);
-
-  const held = await heldBy(pool);
-  const dropped = await pool.query(
-    sql`select drop_chunks('sample_minute', older_than => ${new Date(midnight + 12 * hourMs)}::timestamptz)`,
-  );
-  t.equal(dropped.length, 2, "its morning is dropped, and the evening before");
-  await pool.query(
-    sql`call upkeep.refresh('latency_day', ${new Date(midnight - dayMs)}, ${new Date(midnight + dayMs)}, force => true)`,
-  );
-  t.strictSame(
-    (await heldBy(pool)).latency_day,
-    held.latency_day,
-    "neither day is made anew of what is left",
-  );
+void t.test("an hour is mended once it is over", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const hour = Math.floor(Date.now() / hourMs) * hourMs;
+  for (const at of [hour - 90 * minuteMs, hour - minuteMs, hour])
+    await insertRaw(pool, samplesAround(new Date(at), 1));
+  for (const level of ["rest_hour", "stream_hour", "latency_hour"]) {
+    await pool.query(
+      sql`call upkeep.mend(${level}, ${new Date(hour - 2 * hourMs)}, ${new Date(hour + hourMs)})`,
+    );
+    const [row] = await pool.query<{ over: boolean; runs: boolean }>(sql`
+      select
+        bool_or(hour < time_bucket('1 hour', now() - upkeep.kept_after())) as over,
+        bool_or(hour >= time_bucket('1 hour', now() - upkeep.kept_after())) as runs
+      from ${sql.ident(level)}
+    `);
+    t.strictSame(row, { over: true, runs: false }, level);
+  }
 });
 
 void t.test("nothing is dropped under a refresh", async (t) => {

@@ -33,14 +33,18 @@ export async function copyByTime(part: Timed, move: ByTime): Promise<void> {
       await copyRows(source, tx, part, window);
     });
     doneTo = window.to;
-    // what is rolled up of raw samples that are kept is refreshed in the end, and compressed then
-    if (+doneTo % dayMs === 0)
+    // once a day; what is rolled up of raw samples that are kept is refreshed in the end, and compressed then
+    if (dayOf(window.to) > dayOf(window.from))
       await compress(
         target,
         part.kind === "samples" || doneTo < rawFrom ? doneTo : rawFrom,
       );
   }
   if (part.kind === "samples") await target.file("move_chunks", [false]);
+}
+
+function dayOf(at: Date): number {
+  return Math.floor(+at / dayMs);
 }
 
 /** @throws UserError where it was not done up to `from`: somebody else is at it */

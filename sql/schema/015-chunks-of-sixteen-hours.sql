@@ -1,6 +1,6 @@
--- On the embedded database, minutes of half a day made two short batches a day of each series: 720 rows, of a thousand that fit one. A venue's hundred
--- days took 30.2 MB so, and take 28 with sixteen hours. Of whole days its directory would grow by 350 MB until two hours after midnight.
--- What there is stays in the chunks that it has.
+-- On the embedded database, minutes of half a day made short batches: 720 rows, where up to a thousand fit one. Sixteen hours are 960, and a mean venue's
+-- hundred days take 28.6 MB instead of 30.2; of whole days too much would lie uncompressed. Chunks of latency_hour stay at half a day: they are dropped after
+-- nine days, and have their thousand rows in that time. What there is stays in the chunks that it has.
 select set_chunk_time_interval(
   format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name)::regclass, interval '16 hours'
 )
