@@ -311,7 +311,7 @@ begin
   call upkeep.refresh('venue_latency_day', null, day_end);
   -- Of this one only buckets that are over: of one that runs every refresh would write all its rows anew, and its hours are read
   -- quickly. A reader takes whatever is before its newest bucket for complete.
-  call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now()) - upkeep.kept_after()));
+  call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now() - upkeep.kept_after())));
 end;
 $$;
 
