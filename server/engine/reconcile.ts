@@ -155,6 +155,8 @@ interface Look extends Means {
 /** What is added up of the hours of a window, each counted once. */
 interface Added {
   samples: number;
+  /** Whether the roll-ups of every hour held all of them: what came while an hour was looked at is not in what days are made of. */
+  settled: boolean;
   /** By roll-up and bucket, then by key. */
   sums: Map<string, Map<string, number[]>>;
 }
@@ -184,11 +186,12 @@ function hourPart(
 }
 
 function nothingAdded(): Added {
-  return { samples: 0, sums: new Map() };
+  return { samples: 0, settled: true, sums: new Map() };
 }
 
-function add(added: Added, { samples, counts }: HoursAnew): void {
+function add(added: Added, { samples, differences, counts }: HoursAnew): void {
   added.samples += samples;
+  if (differences.length > 0) added.settled = false;
   for (const one of counts) {
     const place = placeOf(one.rollup, one.bucket);
     const keys = added.sums.get(place) ?? new Map<string, number[]>();
@@ -269,6 +272,7 @@ async function reconcileSum(look: Look, sum: Sum, added: Added): Promise<void> {
   await pool.query(sql`call upkeep.refresh_days(${from}, ${to})`);
   const differences = await sumAnew(look, sum, added);
   const unchanged =
+    added.settled &&
     (await samplesIn(pool, window, hours)) === added.samples &&
     (await backed(pool, hours));
   if (!unchanged) return;
