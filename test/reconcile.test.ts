@@ -125,7 +125,7 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
     const told: Difference[] = [];
     let looks = 0;
     for (; batches < lateBatches; looks++)
-      told.push(...(await watchedWhileOthersRefresh(pool, window)).told);
+      told.push(...(await watched(pool, window)).told);
     writing = false;
     await writers;
     t.strictSame(told, [], `${batches} batches, ${looks} looks`);
@@ -317,16 +317,6 @@ async function watched(pool: Pool, window: Window) {
     differs: (difference) => told.push(difference),
   });
   return { told, logged, compared };
-}
-
-/** One that is refused since another refreshes the same is made again. */
-async function watchedWhileOthersRefresh(pool: Pool, window: Window) {
-  for (;;)
-    try {
-      return await watched(pool, window);
-    } catch (error) {
-      if (!underWayElsewhere(error)) throw error;
-    }
 }
 
 async function held(pool: Pool): Promise<Record<string, string>> {

@@ -1,11 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
 import { type Difference, reconcile, type Window } from "./reconcile.js";
-import { underWayElsewhere } from "./under-way.js";
-
-/** Another refreshes the same, and is done soon. */
-const retryMs = 1_000;
 
 export interface ReconciledAll {
   /** Of venues: an hour of fifteen venues counts fifteen times. */
@@ -31,12 +26,10 @@ export async function reconcileAll(
   for (const window of windows) {
     if (signal.aborted) break;
     const { venue } = window;
-    await untilAlone(() =>
-      reconcile(pool, log, window, {
-        compared: () => {},
-        differs: (one) => done.differences.push({ ...one, venue }),
-      }),
-    );
+    await reconcile(pool, log, window, {
+      compared: () => {},
+      differs: (one) => done.differences.push({ ...one, venue }),
+    });
     done.hours += window.hours.length;
     onProgress?.(done.hours / total);
   }
@@ -58,14 +51,4 @@ export function largest(windows: Window[]): Window[] {
         ({ sums }) => sums,
       ),
     }));
-}
-
-async function untilAlone(work: () => Promise<void>): Promise<void> {
-  for (;;)
-    try {
-      return await work();
-    } catch (error) {
-      if (!underWayElsewhere(error)) throw error;
-      await sleep(retryMs);
-    }
 }

@@ -6,10 +6,13 @@
  * the roll-ups say otherwise is wrong; where there are more, some came late meanwhile, and nothing is said of it. That holds whoever
  * else refreshes, and takes no lock.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
 import { underWayElsewhere } from "./under-way.js";
 
+/** Another refreshes the same, and is done soon. */
+const retryMs = 1_000;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -125,7 +128,7 @@ export function makeReconciler(
   };
 }
 
-/** Every part of a window, one after the other. */
+/** Every part of a window, one after the other. One that is refused since another refreshes the same is done again, and no other. */
 export async function reconcile(
   pool: Pool,
   log: Log,
@@ -134,7 +137,17 @@ export async function reconcile(
 ): Promise<void> {
   let planned = partsOf({ pool, log, metrics }, window);
   for (let part; (part = planned.shift());)
-    planned = [...(await part()), ...planned];
+    planned = [...(await untilAlone(part)), ...planned];
+}
+
+async function untilAlone(part: Part): Promise<Part[]> {
+  for (;;)
+    try {
+      return await part();
+    } catch (error) {
+      if (!underWayElsewhere(error)) throw error;
+      await sleep(retryMs);
+    }
 }
 
 interface Means {
