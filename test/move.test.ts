@@ -12,6 +12,7 @@ import { cliWith } from "./cli-input.js";
 import { emptyDatabase, migratedDirectory } from "./database.js";
 import { hostEmbedded } from "./database-host.js";
 import { everythingDecided } from "./decisions.js";
+import { claim, expand, settle } from "./dispatched.js";
 import { ago, measured } from "./fleet.js";
 import { member } from "./member.js";
 import { everythingIn, historyOf, makePast } from "./moving.js";
@@ -103,6 +104,9 @@ void t.test("a move, killed again and again", async (t) => {
   });
   await t.test("the engine goes on as it would have", async (t) => {
     await goesOn(t, again, target);
+  });
+  await t.test("and so do alerts, of before and of now", async (t) => {
+    await alertsGoOn(t, again, target);
   });
 });
 
@@ -285,6 +289,46 @@ async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
     lasting(await historyOf(source)),
     "and the same roll-ups",
   );
+}
+
+/** Until none waits; whoever sends them dies once in between. */
+async function alertsGoOn(t: Test, source: Pool, target: Pool): Promise<void> {
+  const nowMs = Date.now();
+  const told: string[][] = [];
+  for (const db of [source, target]) {
+    await expand(db, at(0));
+    const left = await claim(db, at(0));
+    t.equal(left.length, 1, "one at a time");
+    for (let minute = 5; ; minute += 5) {
+      const attempts = await claim(db, at(minute));
+      if (attempts.length === 0) break;
+      await settle(db, at(minute), attempts, "delivered");
+    }
+    told.push(await toldIn(db));
+  }
+  t.match(told[0], [
+    /^kraken-\S+ opened delivered lost$/,
+    /^kraken-\S+ opened delivered delivered$/,
+    /^okx-\S+ opened delivered delivered$/,
+  ]);
+  t.strictSame(told[1], told[0]);
+
+  function at(minute: number): Date {
+    return new Date(nowMs + minute * 60_000);
+  }
+}
+
+/** A line an attempt, in their order: what became of it, and of what it is. */
+async function toldIn(db: Pool): Promise<string[]> {
+  const rows = await db.query<{ line: string }>(sql`
+    select concat_ws(' ', i.slug, e.kind, d.state, a.result) as line
+    from delivery_attempt a
+    join delivery d using (delivery_id)
+    join alert_event e using (event_id)
+    join incident i using (incident_id)
+    order by a.attempt_id
+  `);
+  return rows.map(({ line }) => line);
 }
 
 async function smallSource(t: Test) {

@@ -1,8 +1,7 @@
 /** A database with a past, and what two databases have to agree on, for tests that carry one to another. */
-import { randomBytes } from "node:crypto";
 import { addChannel } from "../server/alerts/add-channel.js";
-import { makeSealing } from "../server/alerts/sealing.js";
 import { type Db, type Pool, sql } from "../server/db.js";
+import { sealing } from "./alerts.js";
 import { ago, decide, measured, pastIncident } from "./fleet.js";
 import { member } from "./member.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
@@ -40,7 +39,7 @@ export async function makePast(pool: Pool): Promise<void> {
   const gone = member(pool, { unmeasured: { late: 3 } });
   await gone.renew();
   await gone.leave();
-  await addChannel(pool, makeSealing(randomBytes(32)), {
+  await addChannel(pool, sealing, {
     ...{ format: "native", serviceRegion: null, description: "über 'alles'" },
     credential: {
       text: "https://hooks.example.com/1",
