@@ -72,7 +72,7 @@ export interface Client {
   ws: WebSocket;
   /** Every frame so far, as text. */
   frames: string[];
-  /** Resolves with the first frame, past or future, that is `wanted`. */
+  /** Resolves with the first frame, past or future, that is `wanted`; fails where the socket closes before it has come. */
   frame(wanted: (text: string) => boolean): Promise<string>;
   /** Resolves with the code of the close, 1006 where none was sent. */
   closed: Promise<number>;
@@ -90,7 +90,13 @@ export async function connect(
   });
   const frames: string[] = [];
   ws.on("message", (data) => frames.push((data as Buffer).toString()));
-  const closed = new Promise<number>((resolve) => ws.on("close", resolve));
+  let reason = "";
+  const closed = new Promise<number>((resolve) =>
+    ws.on("close", (code, text) => {
+      reason = text.toString();
+      resolve(code);
+    }),
+  );
   await once(ws, "open");
   // After the opening, errors end in a close, and that is what tests look at.
   ws.on("error", () => {});
@@ -98,7 +104,13 @@ export async function connect(
 
   async function frame(wanted: (text: string) => boolean) {
     for (let seen = 0; ; seen += 1) {
-      while (seen === frames.length) await once(ws, "message");
+      while (seen === frames.length) {
+        const code = await Promise.race([once(ws, "message"), closed]);
+        if (typeof code === "number")
+          throw new Error(
+            `the socket was closed with ${code} (${reason}) before the frame came; last came ${frames.at(-1)}`,
+          );
+      }
       if (wanted(frames[seen]!)) return frames[seen]!;
     }
   }
