@@ -148,7 +148,7 @@ const troubles: Trouble[] = [
 const byHandS = 1150;
 const endS = 1500;
 /** Two fifths of the instants that the rules have, to save time. */
-const stepS = 5;
+const stepS = 10;
 
 const world: World = {
   startsAt: new Date("2026-01-15T23:50:00Z"),
