@@ -70,7 +70,7 @@ const faultPoints: FaultPoint[] = [
   .concat({ step: "commit", when: "after" })
   .flatMap((point) => [1, 2].map((time) => ({ ...point, time })));
 
-/** A program that does not come to its point in this time is killed; the point's turn comes again. */
+/** A program that does not come to its point in this time is killed; the point's turn comes again, with so much more of it. */
 const patienceMs = 5_000;
 
 interface Channel {
@@ -208,7 +208,7 @@ async function dieAtFault(
     fault: { ...turn.point, signal: "SIGKILL" },
   });
   await program.says("ready");
-  const killedItself = await diesWithin(program, patienceMs);
+  const killedItself = await diesWithin(program, patienceMs * (1 + turn.tried));
   turns.giveBack(turn, killedItself);
 }
 

@@ -260,9 +260,9 @@ void t.test(
 );
 
 void t.test("what takes too long is cut, wherever it is", async (t) => {
-  const deadlineMs = 150;
+  const deadlineMs = 400;
   const within = (awaited: string, host = "127.0.0.1") =>
-    `expected ${awaited} of ${host} within 0.15 s, got none`;
+    `expected ${awaited} of ${host} within 0.4 s, got none`;
   const cut = async (origin: string, expected: Partial<Outcome>) => {
     const outcome = await post(t, posterFor(t, { deadlineMs }), origin);
     t.match(outcome, { result: "timeout", retryAfterMs: null, ...expected });
@@ -334,7 +334,7 @@ void t.test("what takes too long is cut, wherever it is", async (t) => {
       t.match(await post(t, poster, `https://${name}:1`), {
         result: "ours",
         status: null,
-        error: `expected an address of ${name} within 0.15 s, the resolver gave none`,
+        error: `expected an address of ${name} within 0.4 s, the resolver gave none`,
       });
     },
   );
@@ -351,8 +351,9 @@ void t.test(
     const poster = posterFor(t, { deadlineMs: 100 });
     t.match(await post(t, poster, silent), {
       result: "ours",
+      // one second, and whatever the machine adds
       error:
-        "expected an answer of 127.0.0.1 within 0.1 s, but this machine stood still for 1 s",
+        /^expected an answer of 127.0.0.1 within 0.1 s, but this machine stood still for \d+ s$/,
     });
     const answering = await serveRaw(t, (socket) => {
       socket.once("data", () => {

@@ -104,10 +104,18 @@ export async function readSights(
   return [...page.endpoints, ...page.streams];
 }
 
-/** @throws Error for any answer but 200 */
+export class NotOk extends Error {
+  constructor(
+    url: string,
+    readonly status: number,
+  ) {
+    super(`expected 200 of ${url}, got ${status}`);
+  }
+}
+
+/** @throws NotOk for any answer but 200 */
 export async function get<Body>(url: string): Promise<Body> {
   const response = await fetch(url);
-  if (response.status !== 200)
-    throw new Error(`expected 200 of ${url}, got ${response.status}`);
+  if (response.status !== 200) throw new NotOk(url, response.status);
   return (await response.json()) as Body;
 }

@@ -109,7 +109,7 @@ void t.test("cores on one database", async (t) => {
     await leaderIs(pool, core.holder);
     const closingAtMs = performance.now();
     await core.close();
-    t.ok(performance.now() - closingAtMs < 10_000, "long before its next tick");
+    t.ok(performance.now() - closingAtMs < 60_000, "long before its next tick");
     t.equal(await leader(pool), undefined, "and leads no more");
   });
 
@@ -182,7 +182,7 @@ async function tickedAt(pool: Pool): Promise<Date | undefined> {
 }
 
 async function leaderIs(pool: Pool, holder: string): Promise<void> {
-  await until(async () => (await leader(pool)) === holder);
+  await until(async () => (await leader(pool)) === holder, patientMs);
 }
 
 /** Waits until the engine has ticked so many times more. */
@@ -192,5 +192,5 @@ async function ticks(pool: Pool, times: number): Promise<void> {
     const at = await tickedAt(pool);
     if (at) seen.add(+at);
     return seen.size > times;
-  });
+  }, patientMs);
 }

@@ -76,12 +76,13 @@ void t.test("a crowd of faults", async (t) => {
   await way.engine.ticks(12);
 
   const befallen = new Set(crowd.map(({ fault }) => fault.venue));
-  const { venues } = await readBoard(way.url);
-  t.same(
-    venues.filter(({ state }) => state === "operational").map(({ id }) => id),
-    venues.map(({ id }) => id).filter((id) => !befallen.has(id)),
-    "the venues that nothing befell are well, and only they",
+  // a machine that stood still for seconds knows nothing of anybody for a moment
+  await soon(async () =>
+    (await readBoard(way.url)).venues.every(
+      ({ id, state }) => (state === "operational") !== befallen.has(id),
+    ),
   );
+  t.pass("the venues that nothing befell are well, and only they");
   const incidents = await readIncidents(way.url);
   t.ok(incidents.length > 0);
   t.ok(incidents.every(({ venue }) => befallen.has(venue)));

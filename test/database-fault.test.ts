@@ -29,7 +29,7 @@ void t.test(
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const url = `postgres://me:x@127.0.0.1:${port}/venues`;
-    t.match(databaseFault(await errorOfConnecting(url), url), {
+    t.match(databaseFault(await errorOfConnecting(url, 200), url), {
       message: /cannot be used \(ETIMEDOUT\): it does not answer/,
     });
   },
@@ -52,10 +52,13 @@ void t.test("any other error stays what it is", (t) => {
   t.end();
 });
 
-async function errorOfConnecting(url: string): Promise<unknown> {
+async function errorOfConnecting(
+  url: string,
+  withinMs = 10_000,
+): Promise<unknown> {
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: 200,
+    connectionTimeoutMillis: withinMs,
   });
   try {
     await client.connect();

@@ -39,7 +39,7 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
     applicationName: "test",
     log,
     max: 2,
-    statementTimeoutMs: 200,
+    statementTimeoutMs: 2_000,
   });
   t.teardown(() => pool.close());
   const record = (samples: readonly Sample[]) =>
@@ -56,9 +56,13 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
   });
   t.teardown(() => ship.close());
   ship.add(madeSample());
-  await until(() => lines.some((line) => line.includes("read timeout")));
+  const within = 30_000;
+  await until(
+    () => lines.some((line) => line.includes("read timeout")),
+    within,
+  );
   await gate.open();
-  await until(() => ship.status().shipped === 1);
+  await until(() => ship.status().shipped === 1, within);
 });
 
 /** What a program says first to its database: the settings of the connection. */

@@ -542,7 +542,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     reactions.push("hang");
     const count = receiver.arrivals.length;
     const stopping = cliWith(t, ["channel", "test", id], env, "", (child) => {
-      void until(() => receiver.arrivals.length > count).then(() =>
+      void until(() => receiver.arrivals.length > count, 60_000).then(() =>
         child.kill("SIGTERM"),
       );
     });
@@ -558,7 +558,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     reactions.push("hang");
     const count = receiver.arrivals.length;
     await cliWith(t, ["channel", "test", id], env, "", (child) => {
-      void until(() => receiver.arrivals.length > count).then(() =>
+      void until(() => receiver.arrivals.length > count, 60_000).then(() =>
         child.kill("SIGKILL"),
       );
     });

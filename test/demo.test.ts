@@ -5,7 +5,7 @@ import pg from "pg";
 import t, { type Test } from "tap";
 import { packagedFile } from "../server/package.js";
 import { askAll } from "./analysts.js";
-import { get, readBoard, readIncidents, type Board } from "./board.js";
+import { get, NotOk, readBoard, readIncidents, type Board } from "./board.js";
 import { freePort } from "./free-port.js";
 import { childrenOf, isAlive } from "./processes.js";
 import { runCli, type Script } from "./run-script.js";
@@ -284,7 +284,8 @@ async function stopsInReverse(t: Test, { script }: Demo) {
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
   const seconds = (performance.now() - begunMs) / 1000;
-  t.ok(seconds < 10, `stopped within ${seconds.toFixed(1)} s`);
+  // nine are given to its programs
+  t.ok(seconds < 20, `stopped within ${seconds.toFixed(1)} s`);
   const stopping = script
     .output()
     .slice(seenBefore)
@@ -320,6 +321,18 @@ function programsOf({ pid }: Script, command: string): number[] {
     .map((child) => child.pid);
 }
 
+/** A page may be refused meanwhile: the database has all of its upkeep to do when it is started, and does one thing at a time. */
 function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
-  return until(condition, 60_000, 200);
+  return until(
+    async () => {
+      try {
+        return await condition();
+      } catch (error) {
+        if (error instanceof NotOk && error.status === 503) return false;
+        throw error;
+      }
+    },
+    60_000,
+    200,
+  );
 }

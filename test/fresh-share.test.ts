@@ -1,7 +1,6 @@
 import type { LookupFunction } from "node:net";
 import tls from "node:tls";
 import t, { type Test } from "tap";
-import { startLoopWatch } from "../probe/loop-watch.js";
 import type { Outcome } from "../probe/measurement.js";
 import { makeResolver } from "../probe/resolver.js";
 import { restTasks } from "../probe/rest-tasks.js";
@@ -85,9 +84,9 @@ async function openVenue(t: Test, endpoints: number) {
     resolver,
     ca: authority.cert,
   });
-  const watch = startLoopWatch();
+  // standstills of ours are another test's: here they would leave measurements out
+  const watch = { stoodStillSince: () => false, close() {} };
   t.teardown(async () => {
-    watch.close();
     await rest.close();
     server.close();
   });
@@ -102,7 +101,7 @@ async function openVenue(t: Test, endpoints: number) {
         expectStatus: 200,
         proof: "$.price",
         cadenceMs,
-        timeoutMs: 2000,
+        timeoutMs: 20_000,
       })),
     } as Venue,
     rest,

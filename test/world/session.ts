@@ -21,6 +21,7 @@ export function startSession(
   const timers = new Set<NodeJS.Timeout>();
   const pushListeners: (() => void)[] = [];
   const playing = new Set<string>();
+  let isStopped = false;
   const ageMs = stage.latencyMs(region);
   const session: Session = {
     ws,
@@ -113,12 +114,24 @@ export function startSession(
   }
 
   function after(ms: number, run: () => void): Timer {
-    const timer = later(ms / timeScale, run);
-    return { refresh, cancel: () => forget(timer) };
+    let judging: NodeJS.Immediate | undefined;
+    // what has come by now is read first: this machine may have been busy, and not the client late
+    const timer = later(ms / timeScale, () => {
+      judging = setImmediate(() => {
+        if (!isStopped) run();
+      });
+    });
+    return { refresh, cancel };
 
     function refresh() {
+      clearImmediate(judging);
       timers.add(timer);
       timer.refresh();
+    }
+
+    function cancel() {
+      clearImmediate(judging);
+      forget(timer);
     }
   }
 
@@ -144,6 +157,7 @@ export function startSession(
   }
 
   function stop() {
+    isStopped = true;
     for (const timer of timers) clearTimeout(timer);
     timers.clear();
   }
