@@ -81,8 +81,10 @@ void t.test("a leader that dies at the usual pace", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await noteTicks(pool);
   const cores = [0, 1].map(() => startKillable(t, "core-process", url, {}));
-  await until(async () => (await ticks(pool)).length > 0);
-  const { pid } = (await leader(pool))!;
+  await until(async () => (await ticks(pool)).length > 0, 60_000);
+  let leading = await leader(pool);
+  await until(async () => (leading = await leader(pool)) !== undefined, 60_000);
+  const { pid } = leading!;
   const dying = cores.find((core) => core.pid() === pid)!;
   const killedAt = await clock(pool);
   dying.kill();

@@ -106,13 +106,20 @@ async function renewing(t: Test, aheadMs: number) {
   const heard = new Set<WebSocket>();
   let places = 0;
   let sent = 0;
+  let speaking = 0;
   const { url } = await serveOkx(t, (ws, arg, place) => {
     acknowledge(ws, arg);
     heard.add(ws);
     places = place;
     const send = () => ws.send(JSON.stringify({ arg, data: [{}] }));
     const lateMs = 100 - place * aheadMs;
-    ws.on("speak", () => setTimeout(send, lateMs));
+    ws.on("speak", () => {
+      speaking += 1;
+      setTimeout(() => {
+        speaking -= 1;
+        send();
+      }, lateMs);
+    });
   });
   const timer = setInterval(() => {
     if (heard.size === 0) return;
@@ -131,11 +138,11 @@ async function renewing(t: Test, aheadMs: number) {
     },
   };
   const { line } = listening(t, url, { feeds: [feed], maxConnectionMs: 2000 });
-  await until(() => places >= 2, 20_000);
+  await until(() => places >= 2 && sent >= 5, 20_000);
   clearInterval(timer);
+  await until(() => speaking === 0);
   await new Promise((passed) => setTimeout(passed, 300));
   t.ok(line.opened());
-  t.ok(sent >= 5);
   t.equal(counted, sent, `with ${aheadMs} ms`);
 }
 

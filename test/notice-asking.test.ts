@@ -499,11 +499,11 @@ void t.test("a redirect waits for the host's turn", async (t) => {
     if (url.pathname === "/moved") return response.end(normal);
     response.writeHead(301, { location: "/moved" }).end();
   });
-  const reader = readerFor(t, { pauseMs: 100, deadlineMs: 90 });
+  const reader = readerFor(t, { pauseMs: 2000, deadlineMs: 1500 });
+  const begunMs = performance.now();
   const { problem } = await reader.read(binanceAt(venue), at, never);
   t.equal(problem, null, "waiting is not the server's time");
-  const [first, second] = askedAtMs;
-  t.ok(second! - first! > 75, "a pause, but for what timers round");
+  t.ok(askedAtMs[1]! - begunMs > 1975, "a pause, but for what timers round");
 });
 
 void t.test("a redirect to what only looks like the same place", async (t) => {
@@ -672,9 +672,11 @@ void t.test("answers that never end are given up", async (t) => {
   };
   for (const [name, respond] of Object.entries(slow)) {
     const venue = await serve(t, respond);
-    const reader = readerFor(t, { deadlineMs: 200 });
+    const redirects = name === "a redirect that drips";
+    const deadlineMs = redirects ? 10_000 : 200;
+    const reader = readerFor(t, { deadlineMs });
     const reading = await reader.read(binanceAt(venue), at, never);
-    if (name === "a redirect that drips")
+    if (redirects)
       t.equal(problemOf(reading), `${itsName}: redirects more than 3 times`);
     else
       t.equal(
@@ -700,12 +702,12 @@ void t.test("a reading has a deadline of its own", async (t) => {
       )(url, response, request);
     });
     const lasting = new AbortController().signal;
-    const reader = readerFor(t, { readingMs: 500, ...options });
+    const reader = readerFor(t, { readingMs: 3000, ...options });
     const reading = await reader.read(statuspageAt(venue), at, lasting);
     t.equal(getEventListeners(lasting, "abort").length, 0);
     t.equal(
       problemOf(reading),
-      "venue/api/v2/scheduled-maintenances.json: expected a whole reading within 0.5 s",
+      "venue/api/v2/scheduled-maintenances.json: expected a whole reading within 3 s",
     );
     t.same(
       reading.lists.map(({ scope, notices }) => [scope, notices.length]),

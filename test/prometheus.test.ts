@@ -310,7 +310,10 @@ void t.test(
 
         for (const { title, expr } of readDashboard().queries) {
           const asked = expr.replaceAll(/\$(venue|region)/g, ".*");
-          t.ok((await ask(asked)).length > 0, `${title} shows something`);
+          const isShown = async () => (await ask(asked)).length > 0;
+          await until(isShown, 30_000, 100).catch(() =>
+            t.fail(`${title} shows nothing: ${asked}`),
+          );
         }
       },
     );
@@ -336,7 +339,8 @@ async function startPrometheus(
   await writeFile(
     config,
     JSON.stringify({
-      global: { scrape_interval: "1s", evaluation_interval: "1s" },
+      // a scrape may take as long as lies between two
+      global: { scrape_interval: "3s", evaluation_interval: "1s" },
       rule_files: rules.map((file) => packagedFile(`prometheus/${file}`)),
       scrape_configs: Object.entries(jobs).map(([job_name, address]) => ({
         job_name,

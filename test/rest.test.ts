@@ -299,7 +299,7 @@ for (const { name, talk, secure } of silences)
       const sample = await measured(t, endpointAt(url, { timeoutMs: 300 }));
       const tookMs = performance.now() - begunMs;
       t.match(sample, { fault: "timeout", latencyUs: null });
-      t.ok(tookMs >= 295 && tookMs < 2000, `${tookMs} ms`);
+      t.ok(tookMs >= 295, `${tookMs} ms`);
       await closed;
     },
   );

@@ -99,10 +99,14 @@ void t.test("two probes of one region", async (t) => {
   t.pass("the other measures all when one was killed");
 
   one.restart();
-  await until(shared, patienceMs, lookEveryMs);
+  let before: string[][] = [];
+  const sharedBefore = async () => {
+    before = await shares();
+    return before.map(({ length }) => length).join() === "2,2";
+  };
+  await until(sharedBefore, patienceMs, lookEveryMs);
   t.pass("who comes back has its share again");
 
-  const before = await shares();
   for (const gate of gates) await gate.shut();
   const shutAt = new Date();
   await sleep(1.5 * leaseMs);
@@ -132,7 +136,10 @@ void t.test("two probes of one region", async (t) => {
   await other.stop();
   await until(heldByOne, patienceMs, lookEveryMs);
   await one.stop();
-  t.same(await shares(), [], "who stops says goodbye");
+  const nobody = async () => (await shares()).length === 0;
+  // of what is renewed three times a lease, more than half is left
+  await until(nobody, leaseMs / 2, lookEveryMs / 2);
+  t.pass("who stops says goodbye, and its lease need not run out");
   const [twice] = await pool.query<{ slots: number }>(sql`
     select count(*) - count(distinct (component_id, region_id, ts)) as slots from sample
   `);

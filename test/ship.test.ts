@@ -60,9 +60,17 @@ void t.test(
     ship.add(sampleOf(0));
     t.equal(database.calls, 0, "one sample waits for others");
     await until(() => database.rows.length === 1);
-    numbers(1000).forEach((n) => ship.add(sampleOf(n + 1)));
-    await until(() => database.calls === 2);
     await ship.close();
+
+    const patient = startShip({
+      spool: await someSpool(t, { writeEveryMs: 10 }),
+      record,
+      log: quiet,
+      flushEveryMs: 600_000,
+    });
+    numbers(1000).forEach((n) => patient.add(sampleOf(n + 1)));
+    await until(() => database.rows.length === 1001);
+    await patient.close();
     t.same(database.rows, numbers(1001));
   },
 );

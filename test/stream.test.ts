@@ -152,12 +152,15 @@ void t.test("a silent stream on a live socket stalls, alone", async (t) => {
   );
   const { of } = await probing(t, world.registry);
   await until(() => of("ws:trades").length > 0);
+  const silentFromMs = performance.now();
   world.fault({ kind: "silent", venue: "okx", component: "ws:trades" });
   await until(() => of("ws:trades").some(({ fault }) => fault === "stall"));
+  // it had spoken within a second
+  const mostMs = performance.now() - silentFromMs + 1000;
   const stalled = of("ws:trades").find(({ fault }) => fault === "stall")!;
   t.ok(
-    stalled.quietMs! > 700 && stalled.quietMs! < 1500,
-    `${stalled.quietMs} ms`,
+    stalled.quietMs! > 700 && stalled.quietMs! < mostMs,
+    `${stalled.quietMs} ms, ${mostMs} at the most`,
   );
   t.equal(stalled.good, false);
   await until(() => of("ws:trades").at(-1)!.messages === 0);
@@ -265,11 +268,15 @@ void t.test("planned renewals cost no measured gap", async (t) => {
   const world = await playing(
     t,
     quickly("bitfinex", ({ socket }) => {
-      socket!.maxConnectionMs = 6000;
+      socket!.maxConnectionMs = 7000;
       for (const stream of socket!.streams) stream.typicalPerMinute = 1200;
     }),
   );
-  const { of } = await probing(t, world.registry);
+  // it renews by a limit of its own, so that a busy machine does not come near the venue's
+  const registry = structuredClone(world.registry);
+  registry.venues[0]!.socket!.maxConnectionMs = 4000;
+  const stoodStill = watchStandstills(t);
+  const { of } = await probing(t, registry);
   await until(() => world.requests({ component: "ws:conn" }) >= 3, 20_000);
   await until(() => of("ws:book").length >= 12);
   t.same(world.violations, [], "renewed before the venue's limit");
@@ -280,7 +287,10 @@ void t.test("planned renewals cost no measured gap", async (t) => {
       `${component} is good throughout`,
     );
     const gaps = all.filter(
-      (sample, i) => i > 0 && +sample.slotAt - +all[i - 1]!.slotAt !== 500,
+      (sample, i) =>
+        i > 0 &&
+        +sample.slotAt - +all[i - 1]!.slotAt !== 500 &&
+        !stoodStill(+all[i - 1]!.slotAt, +sample.slotAt + 500),
     );
     t.same(gaps, [], `${component} has every slot`);
   }
@@ -445,3 +455,23 @@ void t.test("an event is as old as by a clock that goes right", (t) => {
   t.equal(correctedAge(null, known(800, 200)), null);
   t.end();
 });
+
+/**
+ * This process' own standstills of more than a fifth of a second, which withhold slots of half a second.
+ *
+ * @returns was there one between two times of the clock?
+ */
+function watchStandstills(t: Test) {
+  const everyMs = 50;
+  const found: { fromMs: number; toMs: number }[] = [];
+  let lastMs = Date.now();
+  const timer = setInterval(() => {
+    const nowMs = Date.now();
+    if (nowMs - lastMs > 200 + everyMs)
+      found.push({ fromMs: lastMs, toMs: nowMs });
+    lastMs = nowMs;
+  }, everyMs);
+  t.teardown(() => clearInterval(timer));
+  return (fromMs: number, toMs: number) =>
+    found.some((one) => one.fromMs < toMs && one.toMs > fromMs);
+}

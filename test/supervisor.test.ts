@@ -126,7 +126,7 @@ void t.test(
   async (t) => {
     const script = supervise(
       t,
-      `await supervise({ stopWithinMs: 2000 }, async (it) => {
+      `await supervise({ stopWithinMs: 6000 }, async (it) => {
        await it.start(polite("database"));
        await it.start(child("stubborn", \`
          process.on("SIGTERM", () => console.log("stubborn shrugs"));
@@ -139,7 +139,7 @@ void t.test(
     const stoppedAt = performance.now();
     script.kill("SIGTERM");
     t.equal(await script.ended, 0);
-    t.ok(performance.now() - stoppedAt < 5_000, "within its limit");
+    t.ok(performance.now() - stoppedAt < 9_000, "within its limit");
     t.match(script.output(), "stubborn shrugs");
     t.match(script.output(), /did not stop and was killed program=stubborn/);
     t.match(script.output(), "database stops");
@@ -156,7 +156,7 @@ void t.test(
          setInterval(() => {}, 1000);
          process.send({ ready: null });
        \`);
-     await supervise({ stopWithinMs: 3000 }, async (it) => {
+     await supervise({ stopWithinMs: 6000 }, async (it) => {
        for (const name of ["database", "core", "web"]) await it.start(stuck(name));
        await Promise.all(["us", "eu", "asia"].map((name) => it.start(stuck(name))));
      });`,
@@ -166,18 +166,18 @@ void t.test(
     script.kill("SIGTERM");
     t.equal(await script.ended, 0);
     const tookMs = performance.now() - stoppedAt;
-    t.ok(tookMs < 4_500, `${tookMs} ms, and 3000 ms are given`);
+    t.ok(tookMs < 9_000, `${tookMs} ms, and 6000 ms are given`);
     const killed = /was killed program=(\w+) withinMs=(\d+)/g;
     const had: Record<string, number> = {};
     for (const [, name, ms] of script.output().matchAll(killed))
       had[name!] = Number(ms);
-    // Less than a thousand, five hundred, five hundred and a thousand, by what a busy machine is late.
+    // Less than two thousand, a thousand, a thousand and two thousand, by what a busy machine is late.
     const given = JSON.stringify(had);
     for (const probe of ["us", "eu", "asia"])
-      t.ok(had[probe]! > 750, `${probe} has half of two thirds: ${given}`);
+      t.ok(had[probe]! > 1500, `${probe} has half of two thirds: ${given}`);
     for (const program of ["web", "core"])
-      t.ok(had[program]! > 250, `${program} has a quarter of them: ${given}`);
-    t.ok(had["database"]! > 500, `the first has the last third: ${given}`);
+      t.ok(had[program]! > 500, `${program} has a quarter of them: ${given}`);
+    t.ok(had["database"]! > 1000, `the first has the last third: ${given}`);
   },
 );
 

@@ -39,7 +39,8 @@ void t.test(
         component: "rest:ticker",
         regions: ["us-east"],
       });
-      const timeoutMs = 300;
+      // what answers may take a busy machine longer
+      const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
       t.equal(
         await outcomeOf(endpoint("ticker"), "us-east", timeoutMs),
         expected,
