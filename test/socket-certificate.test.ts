@@ -46,5 +46,10 @@ void t.test(
     const opened = await conn.measure(new Date(), signal);
     t.match(opened, { good: true, certificateExpiresAt: expiresAt });
     t.match(opened, { latencyUs: Number, connectUs: Number, tlsUs: Number });
+    t.match(
+      await conn.measure(new Date(), signal),
+      { good: true, latencyUs: null, certificateExpiresAt: null },
+      "the next reading does not tell it again, however soon it comes",
+    );
   },
 );
