@@ -143,7 +143,8 @@ void t.test("tables for spreadsheets", async (t) => {
       );
       t.match(body[0], {
         windowDays: "7",
-        windowMeasuredDays: "1",
+        // ten minutes were measured
+        windowMeasuredDays: hasSameDate(ago(600), new Date()) ? "1" : "2",
         officialTitle: "",
         subjectMatched: "",
         durationSeconds: "",
@@ -303,3 +304,7 @@ void t.test("tables for spreadsheets", async (t) => {
 
   t.strictSame(api.logged, []);
 });
+
+function hasSameDate(a: Date, b: Date): boolean {
+  return a.toISOString().slice(0, 10) === b.toISOString().slice(0, 10);
+}

@@ -412,7 +412,11 @@ void t.test(
       });
     });
     const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`));
-    t.match(await measure(), { good: true });
+    const opening = measure();
+    // how soon an end must come to have been on its way already is judged by how long the opening took: here, as long as a busy machine may need
+    const begunMs = performance.now();
+    while (performance.now() < begunMs + 200);
+    t.match(await opening, { good: true });
     t.same(await measure(), { unmeasured: "stale" });
     t.match(await measure(), { good: true });
     t.equal(connections, 2);
