@@ -73,7 +73,7 @@ void t.test("a move, killed again and again", async (t) => {
   });
 
   await t.test("and everything is there, once, as it was", async (t) => {
-    same(t, await everythingIn(target), before, "every row");
+    sameButForNewHours(t, await everythingIn(target), before, "every row");
     t.ok(before["alert_event"]!.length > 0);
     const [held] = await target.query<{ due: string | null }>(
       sql`select upkeep.compress_next(${begun}) as due`,
@@ -90,7 +90,7 @@ void t.test("a move, killed again and again", async (t) => {
       ...{ source: again, sourceIsOurs: false, target, registry, log },
     });
     t.ok(moved!.finishedBefore! > begun);
-    same(t, await everythingIn(target), before, "every row");
+    sameButForNewHours(t, await everythingIn(target), before, "every row");
   });
 
   await t.test("no refresh takes history for unbacked", (t) =>
@@ -239,23 +239,47 @@ async function historyStays(t: Test, target: Pool): Promise<void> {
   const now = new Date();
   await target.query(sql`call upkeep.refresh_late(${now})`);
   await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
-  same(t, await historyOf(target), before, "of routine");
+  sameButForNewHours(t, await historyOf(target), before, "of routine");
   for (const level of ["sample_minute", "sample_hour"])
     await target.query(
       sql`call refresh_continuous_aggregate(${level}::regclass, null, null)`,
     );
-  same(t, await historyOf(target), before, "by TimescaleDB's own");
+  sameButForNewHours(
+    t,
+    await historyOf(target),
+    before,
+    "by TimescaleDB's own",
+  );
   await target.query(sql`select upkeep.retain(${now})`);
   const left = await historyOf(target);
   await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
-  same(t, await historyOf(target), left, "after what is old was dropped");
+  sameButForNewHours(
+    t,
+    await historyOf(target),
+    left,
+    "after what is old was dropped",
+  );
   same(t, lasting(left), lasting(before), "and nothing else was");
 }
 
 function lasting(history: Record<string, string[]>): Record<string, string[]> {
+  const passing = [...weekLevels, "hours_kept"];
   return Object.fromEntries(
-    Object.entries(history).filter(([level]) => !weekLevels.includes(level)),
+    Object.entries(history).filter(([level]) => !passing.includes(level)),
   );
+}
+
+/** Two minutes after an hour's end its rows are kept by whoever refreshes: where that was in between, those of a week are not compared. */
+function sameButForNewHours(
+  t: Test,
+  found: Record<string, string[]>,
+  before: Record<string, string[]>,
+  name: string,
+): void {
+  const isSameHour =
+    found["hours_kept"]!.join() === before["hours_kept"]!.join();
+  if (isSameHour) same(t, found, before, name);
+  else same(t, lasting(found), lasting(before), name);
 }
 
 /** New samples, late ones among them, give both the same states and the same roll-ups. */

@@ -88,9 +88,9 @@ const rollups = [
   ...["venue_day", "latency_day", "venue_latency_day", "usual_hour"],
 ];
 
-/** Every row of the roll-ups, as text. */
+/** Every row of the roll-ups, as text, and up to when those of a week are kept. */
 export function historyOf(db: Db): Promise<Record<string, string[]>> {
-  return rowsOf(db, rollups);
+  return rowsOf(db, [...rollups, "hours_kept"]);
 }
 
 /** Every row of everything that is data, as text. */
