@@ -28,7 +28,7 @@ const weekDays = 9;
 const filledDays = 30;
 const levelsByMinute = ["sample_minute", "component_minute", "venue_minute"];
 const smallLevels = [
-  ...["sample_hour", "venue_day", "latency_day"],
+  ...["sample_hour", "component_day", "venue_day", "latency_day"],
   ...["venue_latency_day", "usual_hour"],
 ];
 
@@ -230,9 +230,9 @@ async function fillChunks(pool: Pool): Promise<void> {
     where day < date_trunc('day', now())
   `);
   await pool.query(sql`
-    insert into ${days} (day, venue_id, measured_minutes, down_minutes, degraded_minutes)
-    select day - earlier, venue_id, measured_minutes, down_minutes, degraded_minutes
-    from venue_day cross join ${copies}
+    insert into ${days}
+    select (jsonb_populate_record(d, jsonb_build_object('day', d.day - earlier))).*
+    from venue_day d cross join ${copies}
     where day < date_trunc('day', now())
   `);
 }

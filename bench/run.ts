@@ -11,12 +11,14 @@ import { printFigures, type Figure } from "./figure.js";
 import { benchGrowth } from "./growth.js";
 import { benchHistory } from "./history.js";
 import { benchIngest } from "./ingest.js";
+import { benchJitter } from "./jitter.js";
 import { benchNotices } from "./notices.js";
 import { benchRest } from "./rest.js";
 import { benchStreams } from "./streams.js";
 import { benchSustained } from "./sustained.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
+import { benchUptimeBounds } from "./uptime-bounds.js";
 import { benchWeb } from "./web.js";
 
 const benches: Record<string, () => Promise<Figure[]>> = {
@@ -34,6 +36,8 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   notices: benchNotices,
   alerts: benchAlerts,
   demo: benchDemo,
+  bounds: benchUptimeBounds,
+  jitter: benchJitter,
 };
 
 const names = process.argv.slice(2);

@@ -160,6 +160,8 @@ export function goodSample(
     lateMs: null,
     good: true,
     fault: null,
+    refusal: null,
+    unserved: null,
     latencyUs: isRest ? 50_000 + Math.floor(Math.random() * 50_000) : null,
     dnsUs: null,
     connectUs: null,

@@ -1,7 +1,5 @@
-import { compileMatch } from "./checks.js";
+import { compileConditions } from "./checks.js";
 import type { Feed } from "./feed.js";
-
-const none = new Map<string, unknown>();
 
 /** Tells which subscription a frame acknowledges: of those that wait for it, the one that was asked for first. */
 export function compileAcknowledgement(
@@ -9,11 +7,8 @@ export function compileAcknowledgement(
 ): (frame: unknown, waiting: Iterable<Feed>) => Feed | null {
   const tests = new Map(
     feeds.map((feed) => {
-      const conditions = feed.stream.acknowledge?.map(compileMatch) ?? [];
-      const holds = (frame: unknown) =>
-        conditions.length > 0 &&
-        conditions.every((condition) => condition(frame, none));
-      return [feed, holds];
+      const { acknowledge } = feed.stream;
+      return [feed, acknowledge && compileConditions(acknowledge)];
     }),
   );
 

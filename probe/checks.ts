@@ -6,12 +6,24 @@ import {
   type ZlibOptions,
 } from "node:zlib";
 import { parsePath } from "../server/json-path.js";
-import type { Match, RestEndpoint } from "../server/registry.js";
+import {
+  conditionsOf,
+  type Condition,
+  type Match,
+  type Proof,
+  type RestEndpoint,
+} from "../server/registry.js";
+import { compileNewest, compileTime, type NewestThing } from "./answer-time.js";
 
-/** What an answer is worth: good when its proof is there; the chain head where it names one. */
+/** What an answer is worth: good when its proof is there. All else is null where it is not good, or does not say it. */
 export interface Verdict {
   good: boolean;
+  /** The chain head. */
   head: number | null;
+  /** The newest thing in it. */
+  newest: NewestThing | null;
+  /** Its own time of its data, milliseconds since 1970. */
+  dataMs: number | null;
 }
 
 export type AnswerCheck = (
@@ -39,18 +51,54 @@ const decompressors: Record<
 export function compileAnswerCheck({
   proof,
   head,
-}: Pick<RestEndpoint, "proof" | "head">): AnswerCheck {
-  const proofOf = parsePath(proof);
+  newest,
+  dataTime,
+}: Pick<RestEndpoint, "proof" | "head" | "newest" | "dataTime">): AnswerCheck {
+  const isProven = compileProof(proof);
   const headOf = head && parsePath(head.path);
+  const newestOf = newest && compileNewest(newest);
+  const dataMsOf = dataTime && compileTime(dataTime);
 
   return function checkAnswer(body, contentEncoding) {
     const answer = parsedAnswer(body, contentEncoding);
-    // `$` alone asks for JSON, and null is JSON.
-    const good =
-      answer !== undefined && (proof === "$" || proofOf(answer) != null);
-    if (!good || !head || !headOf) return { good, head: null };
-    return { good, head: height(headOf(answer), head.encoding) };
+    if (answer === undefined || !isProven(answer))
+      return { good: false, head: null, newest: null, dataMs: null };
+    return {
+      good: true,
+      head: head && headOf ? height(headOf(answer), head.encoding) : null,
+      newest: newestOf?.(answer) ?? null,
+      dataMs: dataMsOf?.(answer) ?? null,
+    };
   };
+}
+
+/** Tells whether an answer that is JSON holds what proves it good. */
+function compileProof(proof: Proof): (answer: unknown) => boolean {
+  // asks for JSON and nothing more, and null is JSON
+  if (proof === "$") return () => true;
+  return compileConditions(
+    typeof proof === "string" ? [{ path: proof }] : conditionsOf(proof),
+  );
+}
+
+/** Tells whether all conditions hold of a value. */
+export function compileConditions(
+  conditions: readonly Condition[],
+): (value: unknown) => boolean {
+  const tests = conditions.map(compileCondition);
+  return (value) => tests.every((test) => test(value));
+}
+
+function compileCondition(condition: Condition): (value: unknown) => boolean {
+  if ("unless" in condition) {
+    const valueOf = parsePath(condition.unless);
+    return (value) => valueOf(value) == null;
+  }
+  const valueOf = parsePath(condition.path);
+  if ("is" in condition) return (value) => Array.isArray(valueOf(value));
+  if (condition.equals === undefined) return (value) => valueOf(value) != null;
+  const wanted = new Set<unknown>([condition.equals].flat());
+  return (value) => wanted.has(valueOf(value));
 }
 
 export function compileMatch(match: Match): FrameCheck {

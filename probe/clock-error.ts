@@ -124,7 +124,7 @@ const systemClocks: Clocks = {
 const httpDate =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/;
 
-function stampOf(date: string | undefined): number | null {
+export function stampOf(date: string | undefined): number | null {
   if (date === undefined || !httpDate.test(date)) return null;
   const stampMs = Date.parse(date);
   return Number.isNaN(stampMs) ? null : stampMs;

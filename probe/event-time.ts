@@ -1,7 +1,8 @@
 import type { Stream } from "../server/registry.js";
 import { compileScan } from "./frame-scan.js";
 
-const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
+/** How many milliseconds a unit has. */
+export const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
 
 /** Reads when an event was, milliseconds since 1970; null where a frame says nothing that can be read. */
 export function compileEventTime({

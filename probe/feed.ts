@@ -1,4 +1,5 @@
 import type { Stream } from "../server/registry.js";
+import type { Cause } from "./cause.js";
 import { makeMeter, type Meter } from "./meter.js";
 import { makeNewestEvent } from "./newest-event.js";
 import { watchSequence, type SequenceWatch } from "./sequence.js";
@@ -11,13 +12,17 @@ export interface Feed {
   sequence: SequenceWatch | null;
   /** Why the venue does not serve the stream on the socket in use, and has sent nothing since; null: it does, or may yet. */
   trouble: Trouble | null;
+  /** What brought its socket down, until the stream is heard for a whole slot again; null: nothing did. */
+  fall: Cause | null;
 }
 
 export interface Trouble {
   /** `refused`: the venue said so. `unanswered`: neither an acknowledgement nor data came in time. */
   kind: "refused" | "unanswered";
-  /** When it was asked for, `performance.now()`. */
+  /** When it was first asked for, `performance.now()`. */
   askedMs: number;
+  /** How the venue put its refusal; null where it said nothing. */
+  words: string | null;
 }
 
 export function makeFeed(stream: Stream): Feed {
@@ -27,5 +32,6 @@ export function makeFeed(stream: Stream): Feed {
     meter: makeMeter(eventTime ? makeNewestEvent(eventTime) : null),
     sequence: stream.sequence ? watchSequence(stream.sequence.kind) : null,
     trouble: null,
+    fall: null,
   };
 }

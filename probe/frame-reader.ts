@@ -271,6 +271,8 @@ function testOf(
   if (typeof equals === "number")
     return () =>
       scanner.kind(path) === kinds.number && scanner.number(path) === equals;
+  if (typeof equals === "boolean")
+    return () => scanner.kind(path) === (equals ? kinds.true : kinds.false);
   const channel = channelOf(match);
   if (channel !== undefined)
     return (channels) => {

@@ -1,5 +1,5 @@
 import type { Log } from "../server/log.js";
-import type { KeepAlive } from "../server/registry.js";
+import type { Condition, KeepAlive } from "../server/registry.js";
 import { makeBackoff } from "./backoff.js";
 import type { Cause } from "./cause.js";
 import type { Feed, Trouble } from "./feed.js";
@@ -10,6 +10,7 @@ import type { Arrival, Down, Flow, Socket } from "./socket.js";
 
 export interface LineOptions {
   url: string;
+  welcome?: readonly Condition[] | undefined;
   keepAlive: KeepAlive;
   maxConnectionMs: number | null;
   openAfterMs: number;
@@ -19,7 +20,7 @@ export interface LineOptions {
   /** PEM: the authorities to trust; those of Node when not given. */
   ca?: string;
   log: Log;
-  patience?: Patience;
+  patience?: Partial<Patience>;
   flow?: Flow;
 }
 
@@ -142,7 +143,9 @@ export function startLine(options: LineOptions): Line {
   }
 
   function onTrouble(session: Session, feed: Feed, trouble: Trouble) {
-    log.warn(told[trouble.kind], { url, stream: feed.stream.name });
+    const { kind, words } = trouble;
+    const said = words === null ? {} : { words };
+    log.warn(told[kind], { url, stream: feed.stream.name, ...said });
     if (session !== current) return;
     feed.meter.lost();
     feed.trouble = trouble;
@@ -153,7 +156,7 @@ export function startLine(options: LineOptions): Line {
     if (session === current) return onCurrentDown(cause, retryAfterMs);
     next = null;
     clearTimeout(overlapTimer);
-    if (!current) down = cause;
+    if (!current) fall(cause);
     reconnect(retryAfterMs);
   }
 
@@ -162,12 +165,17 @@ export function startLine(options: LineOptions): Line {
     if (performance.now() - openedMs >= stableMs) backoff.reset();
     current = null;
     if (next?.isOpen()) return takeOver();
-    down = cause;
+    fall(cause);
     for (const feed of feeds) {
       feed.meter.lost();
       feed.trouble = null;
     }
     if (!next) reconnect(retryAfterMs);
+  }
+
+  function fall(cause: Cause) {
+    down = cause;
+    for (const feed of feeds) feed.fall = cause;
   }
 
   function reconnect(notBeforeMs: number) {

@@ -1,4 +1,4 @@
-import type { Sample } from "../server/sample.js";
+import type { Fault, Sample } from "../server/sample.js";
 import type { UnmeasuredReason } from "../server/unmeasured.js";
 
 /** A sample but for its place: what one measurement found. */
@@ -21,6 +21,8 @@ export function isUnmeasured(value: object): value is Unmeasured {
 export const nothingMeasured: Measurement = {
   good: false,
   fault: null,
+  refusal: null,
+  unserved: null,
   latencyUs: null,
   dnsUs: null,
   connectUs: null,
@@ -37,6 +39,11 @@ export const nothingMeasured: Measurement = {
   eventAgeMs: null,
   sequenceGaps: null,
 };
+
+/** The venue prevented the slot, by this. */
+export function unservedBy(fault: Fault): Measurement {
+  return { ...nothingMeasured, fault, unserved: true };
+}
 
 /** Their columns hold 32 bits: microseconds come to 36 minutes, milliseconds to 25 days. */
 const narrow = [

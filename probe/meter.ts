@@ -1,4 +1,4 @@
-import type { NewestEvent } from "./newest-event.js";
+import { noAges, type EventAges, type NewestEvent } from "./newest-event.js";
 import type { Arrival } from "./socket.js";
 
 /** What a stream did within one slot. */
@@ -6,8 +6,11 @@ export interface Reading {
   messages: number;
   /** The longest silence that touches the slot; it may have begun before, and may last on. */
   quietMs: number;
-  /** Of the newest event, at its arrival, by our own clock as it is. */
-  eventAgeMs: number | null;
+  /** Since when the stream is subscribed, and expected to speak. */
+  subscribedMs: number;
+  /** When the last frame came, of this slot or one before; of a stream that has not spoken yet, when it was subscribed. */
+  heardMs: number;
+  ages: EventAges;
   /** How often a number was not the one that follows. */
   gaps: number;
 }
@@ -35,13 +38,13 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
   let longestMs = 0;
   let gaps = 0;
 
-  /** Returns the age of the newest event of the slot that ends. */
-  function beginSlot(atMs: number): number | null {
+  /** Returns what the event times of the slot that ends say. */
+  function beginSlot(atMs: number): EventAges {
     readMs = atMs;
     messages = 0;
     longestMs = 0;
     gaps = 0;
-    return newest?.takeAgeMs() ?? null;
+    return newest?.take() ?? noAges;
   }
 
   function hear(arrival: Arrival) {
@@ -57,6 +60,7 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
       heardMs = atMs;
       heard = null;
       beginSlot(atMs);
+      newest?.subscribed(atMs);
     },
     isSubscribed: () => subscribedMs !== null,
     lost() {
@@ -72,17 +76,18 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
       // Timers are not exact: a slot may be read a little before or after its length.
       const toleranceMs = slotMs / 20;
       const countedMs = atMs - readMs;
-      const isWhole =
-        subscribedMs !== null &&
-        subscribedMs <= atMs - slotMs + toleranceMs &&
-        countedMs <= slotMs * 1.5;
       const reading = {
         messages,
         quietMs: Math.round(Math.max(longestMs, atMs - heardMs)),
+        heardMs,
         gaps,
       };
-      const eventAgeMs = beginSlot(atMs);
-      return isWhole ? { ...reading, eventAgeMs } : null;
+      const ages = beginSlot(atMs);
+      if (subscribedMs === null) return null;
+      const isWhole =
+        subscribedMs <= atMs - slotMs + toleranceMs &&
+        countedMs <= slotMs * 1.5;
+      return isWhole ? { ...reading, subscribedMs, ages } : null;
     },
   };
 }

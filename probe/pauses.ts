@@ -1,11 +1,15 @@
-/** For a venue that rations us and does not say for how long. */
+/**
+ * For a venue that rations us and does not say for how long. Its slots count
+ * against it meanwhile, and so the longest of these guesses is how much later
+ * than others we may find that it serves us again.
+ */
 const firstMs = 30_000;
-const longestMs = 10 * 60_000;
+const longestMs = 2 * 60_000;
 
 /** Pauses that venues asked for. They ration by address, so that a pause holds for all of an origin. */
 export interface Pauses {
   isPaused(origin: string): boolean;
-  /** @param askedMs how long the venue asked for; 0 where it did not say: half a minute then, twice as long each time, at most ten minutes */
+  /** @param askedMs how long the venue asked for; 0 where it did not say: half a minute then, twice as long each time, at most two minutes */
   limited(origin: string, askedMs: number): void;
   /** The origin serves us again. */
   served(origin: string): void;

@@ -1,8 +1,16 @@
 import type { Log } from "../server/log.js";
-import { hostsOf, type Registry, type Venue } from "../server/registry.js";
+import {
+  hostsOf,
+  type Registry,
+  type RestEndpoint,
+  type Venue,
+} from "../server/registry.js";
 import type { ClockError, Trouble } from "../server/watch.js";
+import { makeAnswerVerdict } from "./answer-verdict.js";
+import { makeChainHeads } from "./chain-heads.js";
 import { makeClockWatch, type ClockWatch } from "./clock-error.js";
 import { systemClock, type Clock } from "./clock.js";
+import { makeCounterpart, type Counterpart } from "./counterpart.js";
 import { bearableMs, startLoopWatch, type LoopWatch } from "./loop-watch.js";
 import { isUnmeasured, type Outcome } from "./measurement.js";
 import { makeResolver } from "./resolver.js";
@@ -80,6 +88,7 @@ export function startProbe(options: ProbeOptions): Probe {
   const watch = startLoopWatch();
   const certificates = makeSeenCertificates();
   const rest = makeRest({ userAgent, resolver, clock: clockWatch });
+  const heads = makeChainHeads(registry.chains ?? {});
   const schedule = makeSchedule({
     region,
     clock: options.clock ?? systemClock,
@@ -125,6 +134,16 @@ export function startProbe(options: ProbeOptions): Probe {
   }
 
   function begin(venue: Venue, openAfterMs: number): Watched {
+    const counterparts = counterpartsOf(venue);
+    const verdictOn = (endpoint: RestEndpoint) =>
+      makeAnswerVerdict({
+        venue,
+        endpoint,
+        clock: clockWatch,
+        heads,
+        counterpart: counterparts.get(endpoint.name) ?? null,
+        log,
+      });
     const streams =
       venue.socket &&
       startStreams({
@@ -134,11 +153,12 @@ export function startProbe(options: ProbeOptions): Probe {
         userAgent,
         resolver,
         clock: clockWatch,
+        counterparts,
         log,
       });
     const endTasks = schedule.begin(
       [
-        ...restTasks(venue, rest, watch),
+        ...restTasks(venue, rest, watch, verdictOn),
         ...(streams?.tasks.map(slotWatched(watch)) ?? []),
       ].map(inRightTime(clockWatch)),
     );
@@ -181,6 +201,15 @@ export function startProbe(options: ProbeOptions): Probe {
       tally.close();
     },
   };
+}
+
+/** The endpoints that show what is newest at the venue, by their names. */
+function counterpartsOf({ rest }: Venue): ReadonlyMap<string, Counterpart> {
+  return new Map(
+    rest
+      .filter(({ newest }) => newest)
+      .map(({ name, cadenceMs }) => [name, makeCounterpart(cadenceMs)]),
+  );
 }
 
 /** The slot of a stream lies before its scheduled instant, and so may a standstill of ours that made its silence. */

@@ -5,30 +5,40 @@ type Fields = Record<string, unknown>;
 /**
  * Tells which subscription a frame refuses.
  *
- * Venues say it as `{"error":…}`, `{"success":false}`, `{"event":"error"}`,
- * `{"type":"error"}` or `{"status":400}`, and name the subscription by its id,
- * its arguments or its channel. One that names none is taken for the only
- * stream that has not spoken, if there is just one.
+ * Venues say it as `{"error":…}`, `{"success":false}`, `{"result":false}`,
+ * `{"event":"error"}`, `{"type":"error"}`, `{"event":"alert"}` or
+ * `{"status":400}`, or answer that they serve none of what was asked for; and
+ * they name the subscription by its id, its arguments or its channel. A refusal
+ * that names none is taken for the only stream that has not spoken, if there is
+ * just one.
  *
- * @param silent streams that were asked for and have not sent data
+ * @param asked streams that were asked for
+ * @param silent those of them that have not sent data
  */
 export function refusedFeed(
   frame: unknown,
+  asked: readonly Feed[],
   silent: readonly Feed[],
 ): Feed | null {
   if (!isFields(frame) || !isRefusal(frame)) return null;
-  const named = silent.find((feed) => names(frame, feed.stream.subscribe));
-  return named ?? (silent.length === 1 ? silent[0]! : null);
+  const named = asked.find((feed) => names(frame, feed.stream.subscribe));
+  if (named) return silent.includes(named) ? named : null;
+  return silent.length === 1 ? silent[0]! : null;
 }
 
 /** Whether a frame refuses something. */
 export function isRefusal(frame: unknown): boolean {
   if (!isFields(frame)) return false;
+  const { error, success, result, event, type, status } = frame;
   return (
-    frame.error != null ||
-    frame.success === false ||
-    [frame.event, frame.type].some(isErrorWord) ||
-    (typeof frame.status === "number" && frame.status >= 400)
+    error != null ||
+    success === false ||
+    result === false ||
+    result === "false" ||
+    (Array.isArray(result) && result.length === 0) ||
+    event === "alert" ||
+    [event, type].some(isErrorWord) ||
+    (typeof status === "number" && status >= 400)
   );
 }
 

@@ -1,13 +1,23 @@
-import type { Venue } from "../server/registry.js";
+import type { RestEndpoint, Venue } from "../server/registry.js";
+import type { AnswerVerdict } from "./answer-verdict.js";
 import { makeFreshShare } from "./fresh-share.js";
 import { bearableMs, type LoopWatch } from "./loop-watch.js";
 import type { Rest } from "./rest.js";
 import type { Task } from "./schedule.js";
 
-/** The REST endpoints of one venue, for the schedule. What was measured across a standstill of our own is withheld. */
-export function restTasks(venue: Venue, rest: Rest, watch: LoopWatch): Task[] {
+/**
+ * The REST endpoints of one venue, for the schedule. What was measured across a standstill of our own is withheld.
+ *
+ * @param verdictOn judges the age of an endpoint's data; absent: any age is good
+ */
+export function restTasks(
+  venue: Venue,
+  rest: Rest,
+  watch: LoopWatch,
+  verdictOn?: (endpoint: RestEndpoint) => AnswerVerdict,
+): Task[] {
   return venue.rest.map((endpoint, place) => {
-    const measure = rest.endpoint(endpoint);
+    const measure = rest.endpoint(endpoint, verdictOn?.(endpoint));
     const isFresh = makeFreshShare(endpoint, place);
     return {
       venue: venue.id,

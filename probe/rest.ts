@@ -1,6 +1,7 @@
 import type { RestEndpoint } from "../server/registry.js";
 import { retryAfterMs } from "../server/retry-after.js";
 import type { Fault } from "../server/sample.js";
+import type { AnswerVerdict } from "./answer-verdict.js";
 import {
   causeOf,
   causeOfRefusal,
@@ -12,7 +13,7 @@ import {
   maxBodyBytes,
   type AnswerCheck,
 } from "./checks.js";
-import type { ClockWatch } from "./clock-error.js";
+import { stampOf, type ClockWatch } from "./clock-error.js";
 import {
   makeLane,
   type Exchange,
@@ -23,6 +24,7 @@ import {
 import {
   isUnmeasured,
   nothingMeasured,
+  unservedBy,
   type Measurement,
   type Outcome,
 } from "./measurement.js";
@@ -39,8 +41,12 @@ export interface RestOptions {
 }
 
 export interface Rest {
-  /** Prepares the measurement of one endpoint: one attempt, no redirects, never a rejection. */
-  endpoint(endpoint: RestEndpoint): Measure;
+  /**
+   * Prepares the measurement of one endpoint: one attempt, no redirects, never a rejection.
+   *
+   * @param verdict on the age of its data; absent: any age is good
+   */
+  endpoint(endpoint: RestEndpoint, verdict?: AnswerVerdict): Measure;
   close(): Promise<void>;
 }
 
@@ -58,6 +64,7 @@ interface Plan {
   request: Request;
   limits: ExchangeLimits;
   check: AnswerCheck;
+  verdict: AnswerVerdict | null;
 }
 
 /** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
@@ -129,7 +136,7 @@ export function makeRest({
       : causeOfStatus(exchange, plan.endpoint);
     if (cause && isUnmeasured(cause)) return cause;
     const timed = { ...nothingMeasured, ...timesOf(exchange) };
-    return cause ? { ...timed, ...cause } : judged(timed, exchange, plan.check);
+    return cause ? { ...timed, ...cause } : judged(timed, exchange, plan);
   }
 
   /** What of a failure may be our own is looked into. */
@@ -150,25 +157,26 @@ export function makeRest({
   }
 
   return {
-    endpoint(endpoint) {
-      const plan = planOf(endpoint, userAgent);
+    endpoint(endpoint, verdict) {
+      const plan = planOf(endpoint, userAgent, verdict ?? null);
       const { origin } = plan;
       // Once stale, a new connection until it is good: a good endpoint of the same origin would lend it one to be stale on again.
       let wantsFresh = false;
 
       return async (signal, fresh = false) => {
-        if (pauses.isPaused(origin)) return { unmeasured: "limited" };
+        if (pauses.isPaused(origin)) return unservedBy("limited");
         const exchange = await measure(plan, signal, fresh || wantsFresh);
         const outcome = await outcomeOf(exchange, plan, signal);
         if (isUnmeasured(outcome)) {
           wantsFresh ||= outcome.unmeasured === "stale";
           return outcome;
         }
-        if (outcome.good) wantsFresh = false;
+        const isServed = outcome.good || outcome.fault === "stale";
+        if (isServed) wantsFresh = false;
         if (isClosedToNewcomers(exchange)) await dropIdle(origin);
         if (outcome.fault === "limited")
           pauses.limited(origin, askedPauseMs(exchange));
-        if (outcome.good) pauses.served(origin);
+        if (isServed) pauses.served(origin);
         return outcome;
       };
     },
@@ -178,7 +186,11 @@ export function makeRest({
   };
 }
 
-function planOf(endpoint: RestEndpoint, userAgent: string): Plan {
+function planOf(
+  endpoint: RestEndpoint,
+  userAgent: string,
+  verdict: AnswerVerdict | null,
+): Plan {
   const { origin, hostname, pathname, search } = new URL(endpoint.url);
   const body =
     endpoint.body === undefined ? null : JSON.stringify(endpoint.body);
@@ -200,6 +212,7 @@ function planOf(endpoint: RestEndpoint, userAgent: string): Plan {
     },
     limits: { timeoutMs: endpoint.timeoutMs, maxBodyBytes },
     check: compileAnswerCheck(endpoint),
+    verdict,
   };
 }
 
@@ -277,11 +290,25 @@ function isStale(exchange: Exchange): boolean {
 
 function judged(
   timed: Measurement,
-  { body, headers }: Exchange,
-  check: AnswerCheck,
+  { body, headers, sentMs, endedMs }: Exchange,
+  { check, verdict }: Plan,
 ): Measurement {
-  const { good, head } = check(body.bytes(), headers["content-encoding"]);
-  return { ...timed, good, fault: good ? null : "body", head };
+  const checked = check(body.bytes(), headers["content-encoding"]);
+  const { good, head } = checked;
+  if (!good) return { ...timed, good, fault: "body", head };
+  if (!verdict || sentMs === null || endedMs === null)
+    return { ...timed, good, head };
+  const serverMs = stampOf(headers.date?.toString());
+  const answer = { ...checked, askedMs: sentMs, endedMs, serverMs };
+  const { eventAgeMs, staleMs } = verdict(answer);
+  const isStale = staleMs !== null;
+  return {
+    ...timed,
+    good: !isStale,
+    fault: isStale ? "stale" : null,
+    head,
+    eventAgeMs,
+  };
 }
 
 function timesOf(exchange: Exchange): Partial<Measurement> {

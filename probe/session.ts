@@ -1,11 +1,16 @@
 import type { Log } from "../server/log.js";
-import type { KeepAlive } from "../server/registry.js";
+import type { Condition, KeepAlive } from "../server/registry.js";
 import { compileAcknowledgement } from "./acknowledgement.js";
-import { compileMatch, type ChannelNumbers } from "./checks.js";
+import {
+  compileConditions,
+  compileMatch,
+  type ChannelNumbers,
+} from "./checks.js";
 import type { Feed, Trouble } from "./feed.js";
 import { compileFrameReader } from "./frame-reader.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
 import { isRefusal, refusedFeed } from "./refusal.js";
+import { refusalWords } from "./refusal-words.js";
 import type { Resolver } from "./resolver.js";
 import type { FrameNumbers } from "./sequence.js";
 import {
@@ -18,6 +23,8 @@ import {
 
 export interface SessionOptions {
   url: string;
+  /** What holds of the frame with which the venue begins; nothing is asked for before. */
+  welcome?: readonly Condition[] | undefined;
   keepAlive: KeepAlive;
   feeds: readonly Feed[];
   userAgent: string;
@@ -38,7 +45,7 @@ export interface SessionOptions {
   ): void;
   onTrouble(session: Session, feed: Feed, trouble: Trouble): void;
   onDown(session: Session, down: Down): void;
-  patience?: Patience;
+  patience?: Partial<Patience>;
   /** What is taken from the peer; not to be changed but to measure how fast we are. */
   flow?: Flow;
 }
@@ -60,18 +67,26 @@ export interface Session {
 export interface Patience {
   /** How long after a subscription it must have been acknowledged, or data have come. */
   answerWithinMs: number;
-  /** How long after trouble the stream is asked for again, on the same socket. */
+  /** How long after a subscription it is sent again, on the same socket, unless the stream is served by then. */
+  askAgainFirstMs: number;
+  /** Each time it waits twice as long, up to this. */
   askAgainMs: number;
+  /** How long the welcome is waited for where the venue sends one. */
+  welcomeWithinMs: number;
 }
 
 /**
- * A socket that opens has ten seconds for it, and so has a subscription. Asking
- * again every two minutes keeps to the hourly ration of the strictest venue
- * (240 at Bitget), and finds out when a venue has recovered.
+ * A socket that opens has ten seconds for it, and so has a subscription. It is
+ * sent again after half of that: a venue may drop what comes before it is ready.
+ * In the end every two minutes, which keeps to the hourly ration of the strictest
+ * venue (240 at Bitget), and finds out when a venue has recovered. A welcome
+ * comes within a round trip, or the venue sends none any more.
  */
 const usualPatience: Patience = {
   answerWithinMs: 10_000,
+  askAgainFirstMs: 5_000,
   askAgainMs: 120_000,
+  welcomeWithinMs: 3_000,
 };
 
 /** Venues take five messages a second or more; Binance counts pings too. */
@@ -82,13 +97,17 @@ const longestNotice = 64 * 1024;
 
 export function startSession(options: SessionOptions): Session {
   const { url, feeds, userAgent, resolver, ca, flow } = options;
-  const { answerWithinMs, askAgainMs } = options.patience ?? usualPatience;
+  const patience = { ...usualPatience, ...options.patience };
   const { send, respond } = options.keepAlive;
   const mustAnswer = respond ? compileMatch(respond.when) : () => false;
   const reader = compileFrameReader(feeds.map(({ stream }) => stream));
   const acknowledged = compileAcknowledgement(feeds);
+  const isWelcome = options.welcome && compileConditions(options.welcome);
   let channels: ChannelNumbers = new Map();
+  let isWelcomed = false;
+  /** When each was first asked for. */
   const asked = new Map<Feed, number>();
+  const timesAsked = new Map<Feed, number>();
   const served = new Set<Feed>();
   const heard = new Set<Feed>();
   // The same, by place: to ask a set for each frame takes half as long as to read it.
@@ -133,6 +152,14 @@ export function startSession(options: SessionOptions): Session {
       onDead: (reason) => socket.giveUp({ fault: "timeout" }, reason),
     });
     options.onOpen(session);
+    if (!isWelcome) return welcomed();
+    after(patience.welcomeWithinMs, welcomed);
+  }
+
+  /** The venue is ready, for all that is known. */
+  function welcomed() {
+    if (isWelcomed) return;
+    isWelcomed = true;
     const saidAlready = send.kind === "once";
     if (saidAlready) after(betweenMessagesMs, subscribeNext);
     else subscribeNext();
@@ -141,20 +168,27 @@ export function startSession(options: SessionOptions): Session {
   function subscribeNext() {
     const feed = feeds[asked.size];
     if (!feed) return;
+    asked.set(feed, performance.now());
     subscribe(feed);
+    if (!feed.stream.acknowledge) serve(feed);
+    else awaitAnswer(feed);
     after(betweenMessagesMs, subscribeNext);
   }
 
   function subscribe(feed: Feed) {
-    const askedMs = performance.now();
-    asked.set(feed, askedMs);
+    const times = (timesAsked.get(feed) ?? 0) + 1;
+    timesAsked.set(feed, times);
     socket.send(messageText(feed.stream.subscribe));
-    if (!feed.stream.acknowledge) return serve(feed);
-    after(answerWithinMs, () =>
+    if (feed.stream.acknowledge) askAgain(feed, times);
+  }
+
+  function awaitAnswer(feed: Feed) {
+    after(patience.answerWithinMs, () =>
       // After a standstill of ours, timers run before what came meanwhile is read.
       setImmediate(() => {
         if (socket.isEnded() || served.has(feed) || troubles.has(feed)) return;
-        trouble(feed, { kind: "unanswered", askedMs });
+        const askedMs = asked.get(feed)!;
+        trouble(feed, { kind: "unanswered", askedMs, words: null });
       }),
     );
   }
@@ -165,16 +199,15 @@ export function startSession(options: SessionOptions): Session {
     speaks[feeds.indexOf(feed)] = false;
     troubles.set(feed, told);
     options.onTrouble(session, feed, told);
-    if (!toAskAgain.has(feed)) askAgain(feed);
+    if (!toAskAgain.has(feed)) askAgain(feed, timesAsked.get(feed)!);
   }
 
-  function askAgain(feed: Feed) {
+  function askAgain(feed: Feed, times: number) {
     toAskAgain.add(feed);
-    after(askAgainMs, () => {
+    const { askAgainFirstMs, askAgainMs } = patience;
+    after(Math.min(askAgainFirstMs * 2 ** (times - 1), askAgainMs), () => {
       toAskAgain.delete(feed);
-      if (!troubles.has(feed)) return;
-      subscribe(feed);
-      askAgain(feed);
+      if (!served.has(feed)) subscribe(feed);
     });
   }
 
@@ -217,6 +250,7 @@ export function startSession(options: SessionOptions): Session {
 
   function onNotice(frame: unknown) {
     if (frame === undefined) return;
+    if (!isWelcomed && isWelcome?.(frame)) welcomed();
     if (respond && mustAnswer(frame, channels))
       socket.send(messageText(respond.message));
     channels = withChannel(frame, channels, feeds.length);
@@ -228,9 +262,12 @@ export function startSession(options: SessionOptions): Session {
   }
 
   function onRefusal(frame: unknown, silent: Feed[]) {
-    const feed = refusedFeed(frame, silent);
-    if (feed && troubles.get(feed)?.kind !== "refused")
-      trouble(feed, { kind: "refused", askedMs: asked.get(feed)! });
+    const feed = refusedFeed(frame, [...asked.keys()], silent);
+    if (!feed || troubles.get(feed)?.kind === "refused") return;
+    // It was sent again before its answer came: the venue says that once is enough.
+    if (served.has(feed) && timesAsked.get(feed)! > 1) return;
+    const askedMs = asked.get(feed)!;
+    trouble(feed, { kind: "refused", askedMs, words: refusalWords(frame) });
   }
 
   function after(ms: number, run: () => void) {

@@ -2,16 +2,21 @@ import type { Log } from "../server/log.js";
 import { componentsOf, type Socket, type Venue } from "../server/registry.js";
 import { unlessOurNetwork } from "./cause.js";
 import type { ClockWatch } from "./clock-error.js";
+import type { Counterpart } from "./counterpart.js";
+import { correctedAge } from "./data-age.js";
 import { makeFeed, type Feed, type Trouble } from "./feed.js";
 import { startLine, type Line } from "./line.js";
 import {
   isUnmeasured,
   nothingMeasured,
+  unservedBy,
   type Measurement,
   type Outcome,
 } from "./measurement.js";
 import type { Resolver } from "./resolver.js";
 import type { Task } from "./schedule.js";
+import { makeStreamVerdict, type StreamVerdict } from "./stream-verdict.js";
+import { makeVerdictLog } from "./verdict-log.js";
 
 export interface StreamsOptions {
   venue: Venue;
@@ -25,6 +30,8 @@ export interface StreamsOptions {
   log: Log;
   /** How wrong our own clock is known to be. */
   clock: Pick<ClockWatch, "read">;
+  /** What the venue's REST endpoints show, by their names. */
+  counterparts?: ReadonlyMap<string, Counterpart>;
 }
 
 export interface Streams {
@@ -36,7 +43,7 @@ export interface Streams {
 
 /** Connects to a venue: one socket, or one for each address that its streams need. */
 export function startStreams(options: StreamsOptions): Streams {
-  const { venue, socket, clock, resolver } = options;
+  const { venue, socket, resolver } = options;
   const feeds = socket.streams.map(makeFeed);
   const lines = openLines(options, feeds);
   const cadences = new Map(
@@ -65,18 +72,19 @@ export function startStreams(options: StreamsOptions): Streams {
   return {
     tasks: [
       task("conn", (cadenceMs) => measuredSocket(lines, cadenceMs, opening)),
-      ...feeds.map((feed) =>
-        task(feed.stream.name, (cadenceMs, signal) => {
-          const outcome = measuredStream(feed, cadenceMs, clock);
-          const isSaid = feed.trouble?.kind === "refused";
-          if (isSaid || !isSilent(outcome)) return outcome;
-          const { hostname } = new URL(feed.stream.url ?? socket.url);
+      ...feeds.map((feed) => {
+        const { name, url = socket.url } = feed.stream;
+        const { hostname } = new URL(url);
+        const measured = measuring(feed, options);
+        return task(name, (cadenceMs, signal) => {
+          const outcome = measured(cadenceMs);
+          if (!mayBeOurSilence(outcome, feed)) return outcome;
           const { quietMs } = outcome;
           const sinceMs = performance.now() - cadenceMs - (quietMs ?? 0);
           const unanswered = { host: hostname, sinceMs, signal };
           return unlessOurNetwork(outcome, unanswered, resolver);
-        }),
-      ),
+        });
+      }),
     ],
     socketsOpen: () => lines.filter((line) => line.opened()).length,
     close() {
@@ -89,12 +97,13 @@ function openLines(
   { socket, openAfterMs, userAgent, resolver, ca, log }: StreamsOptions,
   feeds: readonly Feed[],
 ): Line[] {
-  const { keepAlive, maxConnectionMs } = socket;
+  const { welcome, keepAlive, maxConnectionMs } = socket;
   const urlOf = ({ stream }: Feed) => stream.url ?? socket.url;
   const urls = [...new Set(feeds.map(urlOf))];
   return urls.map((url) =>
     startLine({
       url,
+      welcome,
       keepAlive,
       maxConnectionMs,
       openAfterMs,
@@ -144,52 +153,79 @@ function makeOpening() {
   };
 }
 
-/** What may have come from our own silence. */
-function isSilent(outcome: Outcome): outcome is Measurement {
-  return !isUnmeasured(outcome) && outcome.fault !== null;
+/** Nothing came, and the venue did not say so itself; what brought a socket down was looked into when it fell. */
+function mayBeOurSilence(
+  outcome: Outcome,
+  { trouble }: Feed,
+): outcome is Measurement {
+  if (isUnmeasured(outcome) || outcome.unserved) return false;
+  const isSilent = outcome.fault === "stall" || outcome.fault === "handshake";
+  return isSilent && trouble?.kind !== "refused";
 }
 
-/** While its socket is down a stream has no evidence: that fault stands on `ws:conn` alone. */
+function measuring(
+  feed: Feed,
+  { venue, clock, counterparts, log }: StreamsOptions,
+): (slotMs: number) => Outcome {
+  const { stream } = feed;
+  const { counterpart = "" } = stream;
+  const verdictOn = makeStreamVerdict(
+    stream,
+    counterparts?.get(counterpart) ?? null,
+    () => clock.read(),
+  );
+  const component = `ws:${stream.name}`;
+  const tell = makeVerdictLog(log, { venue: venue.id, component });
+
+  return (slotMs) => {
+    const outcome = measuredStream(feed, slotMs, clock, verdictOn);
+    if (!isUnmeasured(outcome) && !outcome.unserved) {
+      const { fault, quietMs, eventAgeMs } = outcome;
+      tell(fault, { quietMs, eventAgeMs });
+    }
+    return outcome;
+  };
+}
+
 function measuredStream(
   feed: Feed,
   slotMs: number,
   clock: Pick<ClockWatch, "read">,
+  verdictOn: StreamVerdict,
 ): Outcome {
-  const { meter, sequence, stream, trouble } = feed;
+  const { meter, sequence, trouble } = feed;
   const nowMs = performance.now();
   const reading = meter.read(nowMs, slotMs);
-  if (trouble) return { ...unserved(trouble, nowMs), fault: "handshake" };
-  if (!reading) return { unmeasured: "subscribing" };
-  const { messages, quietMs, eventAgeMs, gaps } = reading;
-  const measured: Measurement = {
+  if (trouble) return { ...silentSince(trouble, nowMs), fault: "handshake" };
+  if (!reading) return unheard(feed);
+  feed.fall = null;
+  const { messages, quietMs, ages, gaps } = reading;
+  const fault = verdictOn(reading, nowMs);
+  return {
     ...nothingMeasured,
+    good: fault === null,
+    fault,
     messages,
     quietMs,
-    eventAgeMs: correctedAge(eventAgeMs, clock),
+    eventAgeMs:
+      ages.ageMs === null ? null : correctedAge(ages.ageMs, clock.read()),
     sequenceGaps: sequence && gaps,
   };
-  if (quietMs > stream.stall.afterMs) return { ...measured, fault: "stall" };
-  return { ...measured, good: true };
+}
+
+/** The stream was not heard for the whole slot. It is the venue's doing where it brought the socket down in it, or before and it is not back yet. */
+function unheard({ fall }: Feed): Outcome {
+  return fall && !isUnmeasured(fall)
+    ? unservedBy(fall.fault)
+    : { unmeasured: "subscribing" };
 }
 
 /** Nothing came, ever since it was asked for. */
-function unserved({ askedMs }: Trouble, nowMs: number): Measurement {
+function silentSince({ askedMs, words }: Trouble, nowMs: number): Measurement {
   return {
     ...nothingMeasured,
+    refusal: words,
     messages: 0,
     quietMs: Math.round(nowMs - askedMs),
   };
-}
-
-/**
- * Events are as old as they would be by a clock that goes right. One that may be
- * right, for all that is known, is believed: the middle of wide bounds says less.
- */
-export function correctedAge(
-  ageMs: number | null,
-  clock: Pick<ClockWatch, "read">,
-): number | null {
-  if (ageMs === null) return null;
-  const { errorMs, withinMs } = clock.read() ?? { errorMs: 0, withinMs: 0 };
-  return Math.round(Math.abs(errorMs) > withinMs ? ageMs - errorMs : ageMs);
 }

@@ -2,6 +2,7 @@
 
 import type { Program } from "./child.js";
 import { packagedFile } from "./package.js";
+import { healthPorts } from "./ports.js";
 import {
   environmentWith,
   type SettingName,
@@ -105,11 +106,4 @@ export function program(
     args: ["--enable-source-maps", cli, ...[command].flat()],
     env: { UV_THREADPOOL_SIZE: threads, ...environmentWith(changes) },
   };
-}
-
-/** One for each, upwards from the first; 0 stays 0, any free one. */
-function healthPorts(first: number, count: number): string[] {
-  return Array.from({ length: count }, (_, i) =>
-    String(first === 0 ? 0 : first + i),
-  );
 }

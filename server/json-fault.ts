@@ -3,7 +3,11 @@
  * no place for many texts, and a person with a file of a thousand lines needs it.
  */
 
+import { masked } from "./masked-text.js";
+
 export interface JsonFault {
+  /** It is JSON, and an object in it has a name twice. */
+  ambiguous: boolean;
   /** From 1. */
   line: number;
   /** From 1, in UTF-16 units. */
@@ -24,15 +28,17 @@ type Expected =
   | "a comma or ]"
   | "the end of the text";
 
-/** The closing brackets that are still due, innermost last. */
-type Open = ("}" | "]")[];
+/** What is still to be closed, innermost last: by which bracket, and of an object the names that it has already. */
+type Open = { by: "}" | "]"; names: Set<string> }[];
+
+const anotherName = "another property name, as the object has this one already";
 
 const blank = /[ \t\r\n]*/y;
 const token =
   // eslint-disable-next-line no-control-regex -- JSON forbids them in strings
   /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|[{}[\]:,]/y;
 
-/** Null when the text is JSON. */
+/** Null when the text is JSON, and no object in it has a name twice: of such two, one would be without effect. */
 export function jsonFault(text: string): JsonFault | null {
   const open: Open = [];
   let expected: Expected | null = "a value";
@@ -44,6 +50,13 @@ export function jsonFault(text: string): JsonFault | null {
     if (due === "the end of the text" && at === text.length) return null;
     expected = follow(due, found, open);
     if (expected === null) return faultAt(text, at, due);
+    if (due.startsWith("a property name") && found !== "}") {
+      const { names } = open.at(-1)!;
+      const name = JSON.parse(found) as string;
+      if (names.has(name))
+        return { ...faultAt(text, at, anotherName), ambiguous: true };
+      names.add(name);
+    }
     at += found.length;
   }
 }
@@ -56,7 +69,7 @@ function match(pattern: RegExp, text: string, at: number): string {
 /** What may come after `found`; null when `found` itself was not due. */
 function follow(due: Expected, found: string, open: Open): Expected | null {
   if (found === "") return null;
-  if (found === open.at(-1) && due.endsWith(found)) {
+  if (found === open.at(-1)?.by && due.endsWith(found)) {
     open.pop();
     return afterValue(open);
   }
@@ -65,34 +78,38 @@ function follow(due: Expected, found: string, open: Open): Expected | null {
     return found.startsWith('"') ? "a colon" : null;
   if (due === "a colon") return found === ":" ? "a value" : null;
   if (due.startsWith("a comma") && found === ",")
-    return open.at(-1) === "}" ? "a property name in double quotes" : "a value";
+    return open.at(-1)?.by === "}"
+      ? "a property name in double quotes"
+      : "a value";
   return null;
 }
 
 function value(found: string, open: Open): Expected | null {
   if (found === "{") {
-    open.push("}");
+    open.push({ by: "}", names: new Set() });
     return "a property name in double quotes or }";
   }
   if (found === "[") {
-    open.push("]");
+    open.push({ by: "]", names: new Set() });
     return "a value or ]";
   }
   return /^[}\]:,]/.test(found) ? null : afterValue(open);
 }
 
 function afterValue(open: Open): Expected {
-  const closing = open.at(-1);
+  const closing = open.at(-1)?.by;
   return closing === undefined
     ? "the end of the text"
     : `a comma or ${closing}`;
 }
 
-function faultAt(text: string, at: number, expected: Expected): JsonFault {
+function faultAt(text: string, at: number, expected: string): JsonFault {
   const before = text.slice(0, at);
-  const rest = /^[^\r\n]{0,20}/.exec(text.slice(at))?.[0] ?? "";
+  const line = /^[^\r\n]*/.exec(text.slice(at))?.[0] ?? "";
+  const rest = masked(line).slice(0, 20);
   const brokenString = rest.startsWith('"') && match(token, text, at) === "";
   return {
+    ambiguous: false,
     line: before.split("\n").length,
     column: at - before.lastIndexOf("\n"),
     expected: brokenString

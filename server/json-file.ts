@@ -18,9 +18,9 @@ export async function readJsonFile(
   const text = await textOf(path, name);
   const fault = jsonFault(text);
   if (fault === null) return JSON.parse(text);
-  const { line, column, expected, found } = fault;
+  const { ambiguous, line, column, expected, found } = fault;
   throw new UserError(
-    `${name} ${path} is not JSON: line ${line}, column ${column}: expected ${expected}, found ${found}`,
+    `${name} ${path} is ${ambiguous ? "ambiguous" : "not JSON"}: line ${line}, column ${column}: expected ${expected}, found ${found}`,
   );
 }
 

@@ -220,8 +220,11 @@ async function dropFormer(
   if (!former!.stand) return;
   try {
     await othersEnd(pool, patienceMs);
-    const script = await readScript("drop-former.sql");
-    await step("dropping what stood before", (tx) => tx.script(script));
+    // roll-ups last, since former views stand on them
+    for (const name of ["drop-former.sql", "drop-former-rollups.sql"]) {
+      const script = await readScript(name);
+      await step("dropping what stood before", (tx) => tx.script(script));
+    }
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     log.warn("what stood before is left to the next migration", { error });

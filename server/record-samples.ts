@@ -50,6 +50,8 @@ export async function recordSamples(
     column("sequenceGaps"),
     column("clockErrorMs"),
     column("clockErrorWithinMs"),
+    column("refusal"),
+    column("unserved"),
   ]);
   const { knows_region, unknown, accepted, stored } = row!;
   if (!knows_region)

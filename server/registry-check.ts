@@ -5,6 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { masked } from "./masked-text.js";
 import { registryRules, type Place, type Problem } from "./registry-rules.js";
 
 /** A file that is wrong all over is not explained better by its thousandth line. */
@@ -138,6 +139,6 @@ function placeText(place: Place, root: unknown): string {
 
 function shown(value: unknown): string {
   if (value === undefined) return "nothing";
-  const text = JSON.stringify(value);
+  const text = masked(JSON.stringify(value));
   return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

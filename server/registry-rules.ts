@@ -3,8 +3,12 @@
 import { framePaths, maxFramePaths } from "./frame-paths.js";
 import { parsePath } from "./json-path.js";
 import type {
+  Condition,
   Match,
+  Newest,
   Official,
+  Plain,
+  Proof,
   RestEndpoint,
   Sequence,
   Socket,
@@ -23,7 +27,7 @@ export interface Problem {
 
 /**
  * @param registry whatever was in the file
- * @param isSound whether the shape is right at a place and within it: only sound venues are looked into
+ * @param isSound whether the shape is right at a place and within it: only sound parts of venues are looked into
  */
 export function registryRules(
   registry: unknown,
@@ -35,26 +39,70 @@ export function registryRules(
   return [
     ...repeated(["regions"], regionList, "id"),
     ...repeated(["venues"], venueList, "id"),
+    ...formerIdRules(venueList),
     ...each(["venues"], venueList, (venue, place) =>
-      isSound(place) ? venueRules(venue as Venue) : [],
+      isObject(venue)
+        ? venueRules(venue as Partial<Venue>, (part) =>
+            isSound([...place, ...part]),
+          )
+        : [],
     ),
   ];
 }
 
-function venueRules(venue: Venue): Problem[] {
-  const { rest, socket, official } = venue;
+/** An id, present or former, is one venue's. */
+function formerIdRules(venues: unknown[]): Problem[] {
+  const present = venues.map((venue) => (venue as Partial<Venue> | null)?.id);
+  const seen = new Set<unknown>();
+  return each(["venues"], venues, (venue, place) => {
+    const ids: unknown = (venue as Partial<Venue> | null)?.formerIds;
+    return each(["formerIds"], Array.isArray(ids) ? ids : [], (id: unknown) => {
+      const holder = present.indexOf(id as string);
+      if (holder >= 0)
+        return must(
+          false,
+          [],
+          holder === place.at(-1)
+            ? "another id than the venue has now"
+            : `another id than venues[${holder}] has`,
+        );
+      const isNew = !seen.has(id);
+      seen.add(id);
+      return must(isNew, [], "an id that stands in formerIds once");
+    });
+  });
+}
+
+/** What is wrong in one part does not hide what is wrong in another: each is looked into where its own shape is right. */
+function venueRules(
+  venue: Partial<Venue>,
+  isSound: (part: Place) => boolean,
+): Problem[] {
+  const { rest, socket, official } = venue as Venue;
+  const endpoints = Array.isArray(rest) ? rest : [];
+  const instrument: Place[] = [["category"], ["symbol"], ["quote"]];
   return [
-    ...instrumentRules(venue),
+    ...(instrument.every(isSound) ? instrumentRules(venue as Venue) : []),
     ...must(
-      rest.length > 0 || socket !== null,
+      rest?.length !== 0 || socket !== null,
       ["rest"],
       "an endpoint, as the venue has no socket either",
     ),
-    ...repeated(["rest"], rest, "name"),
-    ...each(["rest"], rest, (endpoint) => endpointRules(endpoint, venue)),
-    ...(socket === null ? [] : within(["socket"], socketRules(socket))),
-    ...(official === null ? [] : within(["official"], officialRules(official))),
+    ...repeated(["rest"], endpoints, "name"),
+    ...each(["rest"], endpoints, (endpoint, place) =>
+      isSound(place) ? endpointRules(endpoint, venue as Venue) : [],
+    ),
+    ...(socket && isSound(["socket"])
+      ? within(["socket"], socketRules(socket, isSound(["rest"]) ? rest : null))
+      : []),
+    ...(official && isSound(["official"])
+      ? within(["official"], officialRules(official))
+      : []),
   ];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 /** An exchange trades an instrument, an RPC provider none; the others may, and then it has a price in something. */
@@ -76,11 +124,19 @@ function instrumentRules({ category, symbol, quote }: Venue): Problem[] {
 }
 
 function endpointRules(endpoint: RestEndpoint, { chain }: Venue): Problem[] {
-  const { url, method, body, proof, head, cadenceMs, timeoutMs } = endpoint;
+  const { url, method, body, proof, head, newest, dataTime } = endpoint;
+  const { cadenceMs, timeoutMs } = endpoint;
   return [
     ...urlRule(["url"], url),
     ...must(method === "POST" || body === undefined, ["body"], "none with GET"),
-    ...pathRule(["proof"], proof),
+    ...within(["proof"], proofRules(proof)),
+    ...within(["newest"], newest ? newestRules(newest) : []),
+    ...pathRule(["dataTime", "path"], dataTime?.path),
+    ...must(
+      dataTime?.word === undefined || dataTime.unit !== "iso",
+      ["dataTime", "word"],
+      "none with unit iso, as a word is a number",
+    ),
     ...pathRule(["head", "path"], head?.path),
     ...must(
       head === undefined || chain !== null,
@@ -95,10 +151,68 @@ function endpointRules(endpoint: RestEndpoint, { chain }: Venue): Problem[] {
   ];
 }
 
-function socketRules({ url, keepAlive, streams }: Socket): Problem[] {
+function newestRules({ path, list, unit }: Newest): Problem[] {
+  return [
+    ...pathRule(["path"], path),
+    ...pathRule(["list"], list),
+    ...must(
+      list === undefined || unit !== "id",
+      ["list"],
+      "none with unit id, as ids have no greatest",
+    ),
+  ];
+}
+
+function proofRules(proof: Proof): Problem[] {
+  if (typeof proof === "string") return pathRule([], proof);
+  return Array.isArray(proof)
+    ? each([], proof, conditionRules)
+    : conditionRules(proof);
+}
+
+/** Each is one question: the schema lists the words, this says which go together. */
+function conditionRules(condition: Condition): Problem[] {
+  const { path, equals, is, unless } = condition as {
+    [word in "path" | "equals" | "is" | "unless"]?: Plain;
+  };
+  return [
+    ...must(
+      path !== undefined || unless !== undefined,
+      [],
+      "a condition with path or unless",
+    ),
+    ...must(
+      path === undefined || unless === undefined,
+      ["unless"],
+      "none beside path, as a condition asks for one thing",
+    ),
+    ...must(
+      is === undefined || (equals === undefined && unless === undefined),
+      ["is"],
+      "none beside equals or unless, as a condition asks for one thing",
+    ),
+    ...must(
+      equals === undefined || unless === undefined,
+      ["equals"],
+      "none beside unless, as a condition asks for one thing",
+    ),
+    ...must(
+      ![equals].flat().some(isPlaceholder),
+      ["equals"],
+      "no placeholder, as those stand in match and ignore only",
+    ),
+    ...pathRule(["path"], path as string | undefined),
+    ...pathRule(["unless"], unless as string | undefined),
+  ];
+}
+
+/** @param rest the endpoints of the venue; null where they are not known to be what they should be */
+function socketRules(socket: Socket, rest: RestEndpoint[] | null): Problem[] {
+  const { url, welcome, keepAlive, streams } = socket;
   const channels = streams.flatMap(channelOf);
   return [
     ...urlRule(["url"], url),
+    ...each(["welcome"], welcome ?? [], conditionRules),
     ...replyRules(keepAlive),
     ...matchRules(
       ["keepAlive", "respond", "when"],
@@ -106,7 +220,10 @@ function socketRules({ url, keepAlive, streams }: Socket): Problem[] {
       channels,
     ),
     ...repeated(["streams"], streams, "name"),
-    ...each(["streams"], streams, (stream) => streamRules(stream, channels)),
+    ...each(["streams"], streams, (stream) => [
+      ...streamRules(stream, channels),
+      ...(rest === null ? [] : counterpartRules(stream, rest)),
+    ]),
     ...must(
       framePaths(streams).length <= maxFramePaths,
       ["streams"],
@@ -128,20 +245,37 @@ function replyRules({ send, replyWithinMs }: Socket["keepAlive"]): Problem[] {
 }
 
 function streamRules(stream: Stream, channels: string[]): Problem[] {
-  const { url, acknowledge, match, ignore, eventTime, sequence } = stream;
+  const { url, acknowledge, match, ignore, sequence } = stream;
+  const { eventTime, staleAfterMs } = stream;
   return [
     ...urlRule(["url"], url),
-    ...each(["acknowledge"], acknowledge ?? [], (condition) =>
-      matchRules([], condition, []),
-    ),
+    ...each(["acknowledge"], acknowledge ?? [], conditionRules),
     ...(Array.isArray(match)
       ? each(["match"], match, (one) => matchRules([], one, channels))
       : matchRules(["match"], match, channels)),
     ...matchRules(["ignore"], ignore, channels),
     ...pathRule(["eventTime", "path"], eventTime?.path),
+    ...must(
+      staleAfterMs === undefined || eventTime !== undefined,
+      ["staleAfterMs"],
+      "none without eventTime, as an event without a time has no age",
+    ),
     ...within(["sequence"], sequence ? sequenceRules(sequence) : []),
     ...within(["stall"], stallRules(stream)),
   ];
+}
+
+/** What shows that there was something to say must itself say how new it is. */
+function counterpartRules(
+  { counterpart }: Stream,
+  rest: RestEndpoint[],
+): Problem[] {
+  const able = rest.filter(({ newest }) => newest).map(({ name }) => name);
+  return must(
+    counterpart === undefined || able.includes(counterpart),
+    ["counterpart"],
+    able.join(" or ") || "none, as no REST endpoint of this venue has newest",
+  );
 }
 
 function sequenceRules(sequence: Sequence): Problem[] {
@@ -190,15 +324,18 @@ function matchRules(
   if (match === undefined) return [];
   const { path, equals } = match;
   const known = channels.map((channel) => `{chanId:${channel}}`);
-  const isPlaceholder = typeof equals === "string" && /^\{.*\}$/.test(equals);
   return [
     ...pathRule([...place, "path"], path),
     ...must(
-      !isPlaceholder || known.includes(equals),
+      !isPlaceholder(equals) || known.includes(equals),
       [...place, "equals"],
       known.join(" or ") || "no placeholder, as no stream names a channel",
     ),
   ];
+}
+
+function isPlaceholder(text: unknown): text is string {
+  return typeof text === "string" && /^\{.*\}$/.test(text);
 }
 
 function channelOf({ subscribe }: Stream): string[] {

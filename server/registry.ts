@@ -21,7 +21,16 @@ export interface Registry {
   probeIntervalMs: number;
   /** The first one is the primary region, the default of `region` parameters. */
   regions: Region[];
+  /** The rhythm of the chains that venues read, by the name in `Venue.chain`. A chain that is missing here has no known rhythm: its heads are not judged by it. */
+  chains?: Record<string, Chain>;
   venues: Venue[];
+}
+
+export interface Chain {
+  /** The usual time between two heads, milliseconds. */
+  blockMs: number;
+  /** Where that number comes from. */
+  source: string;
 }
 
 export interface Region {
@@ -31,6 +40,8 @@ export interface Region {
 
 export interface Venue {
   id: string;
+  /** Ids that it had before: requests by one of them are answered, and its history goes on. */
+  formerIds?: string[];
   name: string;
   category: Category;
   /** The instrument probed, in the venue's own notation. */
@@ -52,18 +63,55 @@ export interface RestEndpoint {
   /** Sent as JSON with POST. */
   body?: unknown;
   expectStatus: number;
-  /** A path that must lead to a value that is not null: `$`, `$.a.b[0]['any key']`. `$` alone: the body is JSON. */
-  proof: string;
+  proof: Proof;
   /** The chain head in the answer, where there is one. */
   head?: { path: string; encoding: "hex" | "integer" };
+  newest?: Newest;
+  dataTime?: DataTime;
   /** One slot in twelve asks over a connection of its own (`probe/fresh-share.ts`). */
   cadenceMs: number;
   /** The whole exchange, from the start of the connection to the last byte. It ends well before the next slot: a slot whose predecessor is under way is not measured. */
   timeoutMs: number;
 }
 
+/**
+ * What an answer must hold to be good: all of the conditions. A path alone is the
+ * condition that it leads to a value that is not null; `$` alone asks for JSON.
+ */
+export type Proof = string | Condition | Condition[];
+
+/** How a time is written: a number since 1970, or the same as a decimal or (`0x…`) hexadecimal text; `iso` is an ISO 8601 text. */
+export type TimeUnit = "ns" | "us" | "ms" | "s" | "iso";
+
+/**
+ * Where an answer names the newest thing in it, a trade. Streams whose
+ * `counterpart` this endpoint is are silent for a reason while it shows nothing newer.
+ */
+export interface Newest {
+  /** In the answer; with `list`, in each of its entries. */
+  path: string;
+  /** The list whose greatest value is the newest, where its order is not known or may change. Not with unit `id`. */
+  list?: string;
+  /** `id`: it changes with every new thing, and says no time. */
+  unit: TimeUnit | "id";
+}
+
+/** The answer's own time of its data, and the age beyond which they are stale. */
+export interface DataTime {
+  path: string;
+  /** The text at the path is `0x` and hexadecimal words of 32 bytes, as a contract answers; the time is the word at this place, from 0. */
+  word?: number;
+  unit: TimeUnit;
+  staleAfterMs: number;
+}
+
 export interface Socket {
   url: string;
+  /**
+   * What holds of the frame with which the venue begins. Subscriptions are sent
+   * after it, or after a few seconds without it. Absent: at once.
+   */
+  welcome?: Condition[];
   keepAlive: KeepAlive;
   /**
    * Documented lifetime of a connection: it is renewed before. Some live for
@@ -107,9 +155,9 @@ export interface Stream {
    * What holds of the frame that acknowledges the subscription. Where it names no
    * subscription, the first one that waits for it has it. Until then, or until the
    * stream has spoken, it is not measured, and from ten seconds on its slots are
-   * bad. Absent: nothing is awaited but data.
+   * bad. Absent: nothing is awaited but data. A refusal never acknowledges.
    */
-  acknowledge?: Match[];
+  acknowledge?: Condition[];
   /**
    * A frame is data of this stream when `match` holds, or all of it, and `ignore`
    * does not. A frame is looked at until that is known: that a key is absent
@@ -123,7 +171,11 @@ export interface Stream {
    * happened, where frames say so: a number, the same as a decimal text, or an
    * ISO 8601 text. Not every frame of a stream need carry it.
    */
-  eventTime?: { path: string; unit: "ns" | "us" | "ms" | "s" | "iso" };
+  eventTime?: { path: string; unit: TimeUnit };
+  /** The age of its newest event, by `eventTime`, beyond which the stream is stale. Absent: the rule for all streams holds. */
+  staleAfterMs?: number;
+  /** The REST endpoint of the same venue whose `newest` shows whether there was something to say. */
+  counterpart?: string;
   sequence?: Sequence;
   /** Length of a slot, milliseconds. */
   cadenceMs: number;
@@ -173,15 +225,26 @@ export interface StallThreshold {
   };
 }
 
+export type Plain = string | number | boolean;
+
 /** `path` exists (not null), or equals `equals` when that is given. `{chanId:<channel>}` in `equals` is Bitfinex's channel number. */
 export interface Match {
   path: string;
-  equals?: string | number;
+  equals?: Plain;
 }
 
+/** A condition on JSON that was read whole: an answer, or a frame that is no data. */
+export type Condition =
+  /** It exists (not null), or equals `equals`, or one of them. */
+  | { path: string; equals?: Plain | Plain[] }
+  /** It is a list, perhaps an empty one. */
+  | { path: string; is: "list" }
+  /** It is absent or null. */
+  | { unless: string };
+
 /** All that must hold. */
-export function conditionsOf(match: Match | Match[]): Match[] {
-  return Array.isArray(match) ? match : [match];
+export function conditionsOf<T>(conditions: T | T[]): T[] {
+  return Array.isArray(conditions) ? conditions : [conditions];
 }
 
 /** Where the venue itself speaks about its faults. */

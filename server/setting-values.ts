@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 
 import { logLevels, type LogLevel } from "./log.js";
+import type { Vantage } from "./vantage.js";
 
 export class WrongValue extends Error {
   /** @param secret the text may hold a password and must not be shown */
@@ -63,6 +64,19 @@ export function parseRegions(text: string): readonly string[] {
   if (new Set(regions).size < regions.length)
     throw new WrongValue("each region once");
   return Object.freeze(regions);
+}
+
+/** Of what is shown to the public: a text of so many characters. */
+const shownPart = /^\P{Cc}{1,60}$/u;
+
+export function parseVantage(text: string): Vantage {
+  const [name = "", place = "", network = "", ...rest] = listOf(text);
+  const parts = [name, place, network];
+  if (rest.length > 0 || !parts.every((part) => shownPart.test(part)))
+    throw new WrongValue(
+      "a name, a place and a network with commas between, each of 1 to 60 characters, such as fra1, Frankfurt, Hetzner AS24940",
+    );
+  return Object.freeze({ name, place, network });
 }
 
 /** Only addresses can be believed. `true` or a number of hops would let clients choose their own. */

@@ -23,9 +23,11 @@ import {
   parseRegions,
   parseSiteUrl,
   parseSwitch,
+  parseVantage,
   WrongValue,
 } from "./setting-values.js";
 import { UserError } from "./user-error.js";
+import type { Vantage } from "./vantage.js";
 
 export interface Settings {
   /** Null: the embedded database in `dataDir`. With its password, wherever that came from: never to be shown. */
@@ -38,6 +40,8 @@ export interface Settings {
   readonly registry: string;
   /** Null where none is set; a probe cannot do without. */
   readonly region: string | null;
+  /** Null where the operator does not say. */
+  readonly vantage: Vantage | null;
   /** Null: all of the registry's. */
   readonly regions: readonly string[] | null;
   readonly port: number;
@@ -103,6 +107,12 @@ export const settingTable = [
     name: "REGION",
     default: "none",
     meaning: "the region in which a probe stands; `probe` needs it",
+  },
+  {
+    name: "VANTAGE",
+    default: "none",
+    meaning:
+      "from where a probe looks, as `/v1/regions` shows it to all: name, place and network, with commas between, such as `fra1, Frankfurt, Hetzner AS24940`",
   },
   {
     name: "REGIONS",
@@ -207,6 +217,7 @@ export function readSettings(env: Environment = process.env): Settings {
     dataDir: read("DATA_DIR", parsePath, resolve("data")),
     registry: read("REGISTRY", parsePath, defaultRegistry()),
     region: read("REGION", parseRegion, null),
+    vantage: read("VANTAGE", parseVantage, null),
     regions: read("REGIONS", parseRegions, null),
     port,
     healthPort,

@@ -8,10 +8,9 @@
  * - `network` no way out of this machine: it says so itself, or nobody at all answered meanwhile
  * - `sockets` no socket, port or memory to be had on this machine
  * - `clock` this machine's clock is off by seconds, as the venues' answers say: the sample's time would be wrong
- * - `limited` the venue rations us, and has its pause
  * - `stale` a connection kept from earlier was closed just as it was used again
  * - `starting` a socket that is not open, and of which it is not known yet why
- * - `subscribing` a stream that was not subscribed for the whole slot, its socket being down for instance
+ * - `subscribing` a stream that was not subscribed for the whole slot, and not by a fault of the venue: its socket was just opened, or is down for trouble of our own
  * - `broken` a fault of the probe itself, logged as an error
  */
 export const unmeasuredReasons = [
@@ -22,7 +21,6 @@ export const unmeasuredReasons = [
   "network",
   "sockets",
   "clock",
-  "limited",
   "stale",
   "starting",
   "subscribing",

@@ -1,5 +1,6 @@
 import type { Db, Pool } from "./db.js";
 import type { UnmeasuredReason } from "./unmeasured.js";
+import type { Vantage } from "./vantage.js";
 
 /** What of a probe's own keeps it from measuring, or from measuring right. */
 export const troubleKinds = [
@@ -42,6 +43,10 @@ export interface ProbeReport {
   clock: ClockError | null;
   /** Ids of the venues that its registry has. */
   known: readonly string[];
+  /** Null where its operator does not say. */
+  vantage: Vantage | null;
+  /** Fingerprint of the machine that it runs on. */
+  machine: string | null;
 }
 
 /** For how long a probe is believed to be alive after it said so. */
@@ -59,7 +64,7 @@ export async function keepWatch(
   mayTakeOver: boolean,
   forMs = leaseMs,
 ): Promise<string[] | null> {
-  const { region, process, clock } = report;
+  const { region, process, clock, vantage } = report;
   const [kept] = await pool.file<{ venues: string[]; settled: boolean }>(
     "keep_probe",
     [
@@ -73,6 +78,10 @@ export async function keepWatch(
       clock?.errorMs ?? null,
       clock?.withinMs ?? null,
       report.known,
+      vantage?.name ?? null,
+      vantage?.place ?? null,
+      vantage?.network ?? null,
+      report.machine,
     ],
   );
   if (!kept) return null;

@@ -22,5 +22,20 @@ export function welcome(
     ...more,
   ] as const;
   const lines = rows.map(([what, where]) => `  ${what.padEnd(30)}${where}\n`);
-  return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n\n`;
+  const note = vantageNote([...probes.keys()], embedded !== null);
+  return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n${note}\n`;
+}
+
+/** A quorum of regions that stand on one machine is none against trouble of its network; empty where there is one region alone. */
+function vantageNote(regions: readonly string[], isEmbedded: boolean): string {
+  if (regions.length < 2) return "";
+  const first = isEmbedded
+    ? "move to a database server (docs/moving.md), which probes elsewhere can reach; then "
+    : "";
+  return `
+  These ${regions.length} regions are probed from this one machine, so they are one vantage: trouble of its network may look like
+  trouble of the venues. To look from other places, ${first}run
+  REGION=${regions.at(-1)} VANTAGE="name, place, network" DATABASE_URL=… venuewatch probe
+  on a machine there, and leave that region out of REGIONS here.
+`;
 }

@@ -18,3 +18,9 @@ $$;
 create function api.iso(at timestamptz) returns text
 language sql stable parallel safe
 return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- All times that are published are rounded in this way, a half to the even neighbour. The roll-ups usual_hour and latency_hour round the same
+-- way, and have to.
+create function api.whole_ms(us double precision) returns integer
+language sql immutable parallel safe
+return round(us / 1000)::int;

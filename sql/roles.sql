@@ -46,14 +46,17 @@ begin
   for missing in
     select format('grant %s on venuewatch.%I to %I', privilege, held, role)
     from (values
-      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,migration,definition}'),
+      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,region_vantage,migration,definition}'),
       ('{vw_web}', '{select}', '{
-        sample,sample_minute,sample_hour,component_minute,venue_minute,venue_day,latency_day,
+        sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,venue_day,latency_day,
         venue_latency_day,usual_hour,rest_hour,stream_hour,latency_hour,
-        hours_kept,typical_week,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,
-        alert_event,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch
+        excluded_minute,regions_published,rollups_made,component_day_former,venue_day_former,
+        hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,
+        alert_event,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch,retracted_in_confidence
       }'),
-      ('{vw_probe}', '{insert}', '{sample}'),
+      -- where all probes of a region are: each keeps it up with its sign of life, and the engine judges by it
+      ('{vw_probe,vw_core,vw_web}', '{select}', '{region_vantage}'),
+      ('{vw_probe}', '{insert}', '{sample,region_vantage}'),
       ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
     ) as wanted (grantees, privileges, tables)
     cross join unnest(grantees::text[]) as granted (role)

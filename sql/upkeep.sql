@@ -73,7 +73,7 @@ create function upkeep.bucket_width(rollup name) returns interval
 language sql immutable
 return case
   when rollup like '%_minute' then interval '1 minute'
-  when rollup in ('sample_hour', 'rest_hour', 'stream_hour', 'latency_hour') then interval '1 hour'
+  when rollup in ('sample_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'component_hour', 'venue_hour') then interval '1 hour'
   when rollup = 'usual_hour' then interval '5 days'
   else interval '1 day'
 end;
@@ -127,14 +127,77 @@ begin
 end;
 $$;
 
+-- What was published of a time from an instant on is changed by this transaction: whatever is shown from its commit on is of another instant.
+-- Null: from the beginning. To be called right before the commit, since the next tick waits for it; and it waits for a tick that is under way, so that
+-- a minute is not published meanwhile in the form that it had before.
+create procedure upkeep.published_past_changed(from_at timestamptz default null)
+language plpgsql
+as $$
+declare
+  published_to timestamptz;
+begin
+  perform from engine_clock for update;
+  select k.published_to into published_to from api.clock k;
+  if from_at is null or from_at < published_to then
+    update engine_clock set revision = revision + 1;
+  end if;
+end;
+$$;
+
+-- What a refresh writes is noted in its own transaction, which nobody else can end: by a trigger on what each roll-up is kept in, after the rows are
+-- there, so that the clock is held only until they are committed. Roll-ups that a later schema file makes get theirs here.
+do $$
+declare
+  kept_in text;
+begin
+  for kept_in in
+    select format('%I.%I', ca.materialization_hypertable_schema, ca.materialization_hypertable_name)
+    from timescaledb_information.continuous_aggregates ca
+    where ca.view_schema = 'venuewatch'
+      and not exists (
+        select
+        from pg_trigger t
+        where t.tgname = 'note_refresh'
+          and t.tgrelid = format('%I.%I', ca.materialization_hypertable_schema, ca.materialization_hypertable_name)::regclass
+      )
+  loop
+    execute format(
+      'create trigger note_refresh after insert on %s for each statement execute function venuewatch.note_refresh()', kept_in
+    );
+  end loop;
+end;
+$$;
+
+-- From which instant on may be shown what this transaction has counted: none that was shown already, and none before now. Held until the commit,
+-- as above.
+create function upkeep.next_instant() returns timestamptz
+language plpgsql
+as $$
+declare
+  ticked_at timestamptz;
+begin
+  select c.ticked_at into ticked_at from engine_clock c for update;
+  return greatest(clock_timestamp(), ticked_at + interval '1 microsecond');
+end;
+$$;
+
 -- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
 -- `from_at` null: from the beginning, where nothing drops the source.
 -- `force`: also where nothing is known to have changed; it writes the window's rows anew.
 -- `unasked`: without asking whether the source is there, since the catalogue is slow with hundreds of chunks; for what runs every few seconds
 -- and reaches no further back than a day, of which only somebody's hand drops anything.
 --
+-- `remaking`: also what a schema file has replaced and upkeep has not made again yet. Others leave that alone: all at once it would take minutes.
+--
 -- A window that reaches to what may be dropped meanwhile holds the dropping off: what was seen to be there must be there to the end.
-create procedure upkeep.refresh(rollup name, from_at timestamptz, to_at timestamptz, force boolean default false, unasked boolean default false)
+create procedure upkeep.refresh(
+  rollup name,
+  from_at timestamptz,
+  to_at timestamptz,
+  force boolean default false,
+  unasked boolean default false,
+  remaking boolean default false
+)
 language plpgsql
 as $$
 declare
@@ -145,6 +208,19 @@ declare
   fence_here bigint;
   span   tstzrange;
 begin
+  if from_at is not null and not unasked and not remaking and refresh.rollup = any (upkeep.remade()) then
+    -- whole buckets: a window without one is refused
+    from_at := greatest(
+      from_at,
+      (
+        select time_bucket(upkeep.bucket_width(refresh.rollup), m.made_from + upkeep.bucket_width(refresh.rollup) - interval '1 microsecond')
+        from rollups_made m
+      )
+    );
+    if from_at >= to_at then
+      return;
+    end if;
+  end if;
   if holds then
     perform pg_advisory_xact_lock(upkeep.retention_lock());
     insert into leader as l (office, holder, fence, expires_at)
@@ -159,15 +235,24 @@ begin
       else array(select unnest(upkeep.backed(rollup, from_at, to_at)))
     end
   loop
+    -- for the trigger that notes it; as text, since an instant that nobody knows is none
+    perform set_config('venuewatch.refreshed_from', coalesce(lower(span)::text, ''), false);
     -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
     call refresh_continuous_aggregate(
       format('venuewatch.%I', rollup)::regclass, lower(span), upper(span), force => force, options => '{"buckets_per_batch": 0}'
     );
-    -- what changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh
+    -- What changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh. A refresh ends its
+    -- transaction by itself, so this cannot be part of it: what is published of the past has another instant from here on.
+    if not unasked then
+      update engine_clock set revision = revision + 1;
+    end if;
     commit;
   end loop;
   if rollup = 'venue_latency_day' then
     call upkeep.keep_typical();
+    commit;
+  elsif rollup = 'sample_hour' then
+    call upkeep.keep_open_hours();
     commit;
   end if;
   if holds then
@@ -177,22 +262,94 @@ begin
 end;
 $$;
 
--- What is typical of the last seven days, from what was just refreshed.
+-- How long what is counted again and again is kept beside its newer versions: longer than an engine may hang before it counts as silent.
+create function upkeep.versions_kept() returns interval language sql immutable return interval '15 minutes';
+
+-- What is typical of the last seven days, from what was just refreshed: the next instant shows it.
 create procedure upkeep.keep_typical()
 language plpgsql
 as $$
+declare
+  shown_from timestamptz;
 begin
-  -- two at a time would both add theirs
+  -- two at a time would count for nothing
   lock table typical_week in share row exclusive mode;
-  delete from typical_week;
-  insert into typical_week (today, venue_id, category, p50_ms)
-  select k.today, t.venue_id, t.category, t.p50_ms
-  from api.clock k
-  cross join lateral api.typical_of_week(k.today) t;
+  insert into typical_week (holds_from, venue_id, category, p50_ms, minutes)
+  select 'infinity', t.venue_id, t.category, t.p50_ms, t.minutes
+  from api.typical_of_week((clock_timestamp() at time zone 'UTC')::date) t;
+  delete from typical_week t
+  where t.holds_from < (select max(w.holds_from) from typical_week w where w.holds_from < clock_timestamp() - upkeep.versions_kept());
+  shown_from := upkeep.next_instant();
+  -- what no instant has shown yet: between two counts there was no tick, and the clock stood still or went back
+  delete from typical_week where holds_from >= shown_from and holds_from < 'infinity';
+  update typical_week set holds_from = shown_from where holds_from = 'infinity';
 end;
 $$;
 
--- Every tick: the minute that runs, and the few before it, whose last samples come a deadline late.
+-- The hours that run, or ended a few minutes ago, as the board shows them until they are published: the next instant shows them.
+create procedure upkeep.keep_open_hours()
+language plpgsql
+as $$
+declare
+  shown_from timestamptz;
+begin
+  lock table open_hour in share row exclusive mode;
+  insert into open_hour (hour, venue_id, holds_from, answers, p50_us)
+  select m.hour, c.venue_id, 'infinity', sum(m.good), percentile_cont(0.5) within group (order by m.p50_us)
+  from sample_hour m
+  join component c using (component_id)
+  join venue v using (venue_id)
+  where c.kind = 'rest' and c.published and v.published
+    and m.p50_us is not null
+    and m.hour >= (select time_bucket('1 hour', k.published_to) from api.clock k)
+    -- for the planner, which leaves out chunks by now() alone
+    and m.hour > now() - interval '2 days'
+  group by m.hour, c.venue_id;
+  delete from open_hour o
+  where o.hour < clock_timestamp() - interval '1 day'
+    or exists (
+      select
+      from open_hour w
+      where w.hour = o.hour and w.venue_id = o.venue_id
+        and w.holds_from > o.holds_from and w.holds_from < clock_timestamp() - upkeep.versions_kept()
+    );
+  shown_from := upkeep.next_instant();
+  -- as of typical_week
+  delete from open_hour where holds_from >= shown_from and holds_from < 'infinity';
+  update open_hour set holds_from = shown_from where holds_from = 'infinity';
+end;
+$$;
+
+-- After a tick, in its transaction: the probes as they are now, for all that shows the instant that was decided. Gives back what was decided.
+create function upkeep.show_probes(decided jsonb) returns jsonb
+language plpgsql
+as $$
+begin
+  if decided ? 'refused' then
+    return decided;
+  end if;
+  delete from shown_probe s
+  where not exists (select from probe p where p.region_id = s.region_id and p.process = s.process);
+  insert into shown_probe as s (region_id, process, probe, venues)
+  select
+    p.region_id,
+    p.process,
+    to_jsonb(p),
+    (
+      select count(*)
+      from watch w
+      join venue v using (venue_id)
+      where w.region_id = p.region_id and w.process = p.process and v.published
+    )
+  from probe p
+  on conflict (region_id, process) do update set probe = excluded.probe, venues = excluded.venues
+  where (s.probe, s.venues) is distinct from (excluded.probe, excluded.venues);
+  return decided;
+end;
+$$;
+
+-- Every tick: the minute that runs, and the few before it, whose last samples come a deadline late. No minute of them is published yet
+-- (api.clock), unless this takes more than a minute.
 create procedure upkeep.refresh_newest(at timestamptz)
 language plpgsql
 as $$
@@ -206,14 +363,14 @@ begin
 end;
 $$;
 
--- Every minute: the hour and the day that run, and those that ended within the hour, whose last minutes still change.
--- Each is recomputed whole, so they are not worth doing every tick.
+-- Every minute: the hour that runs and the one that ended, whose last minutes still change, recomputed whole; and, once they are over, the hours and
+-- days of minutes.
 create procedure upkeep.refresh_open_buckets(at timestamptz)
 language plpgsql
 as $$
 begin
   call upkeep.refresh('sample_hour', time_bucket('1 hour', at) - interval '1 hour', time_bucket('1 hour', at) + interval '1 hour', unasked => true);
-  call upkeep.refresh('venue_day', time_bucket('1 day', at - interval '1 hour'), time_bucket('1 day', at) + interval '1 day', unasked => true);
+  call upkeep.add_up(at);
 end;
 $$;
 
@@ -292,6 +449,38 @@ begin
     call upkeep.refresh('latency_hour', first, last);
     insert into hours_kept as k (kept_to) values (last)
     on conflict (only_row) do update set kept_to = greatest(k.kept_to, excluded.kept_to);
+    call upkeep.published_past_changed(first);
+    commit;
+  end if;
+end;
+$$;
+
+-- Hours and days are added up from minutes when they have been over for so long: until then their newest minutes are rolled up every few seconds.
+create function upkeep.added_up_after() returns interval language sql immutable return interval '5 minutes';
+
+-- What has ended since the last time. What is published reads all hours before `hours_to` and all days before `days_to` as they are added up here, and
+-- the minutes after them; so these move on only when everything before them is there.
+create procedure upkeep.add_up(at timestamptz)
+language plpgsql
+as $$
+declare
+  over       timestamptz := least(at, clock_timestamp()) - upkeep.added_up_after();
+  hours_over timestamptz := time_bucket('1 hour', over);
+  days_over  timestamptz := time_bucket('1 day', over);
+  before     rollups_made;
+  hours_from timestamptz;
+begin
+  select m.* into before from rollups_made m;
+  if hours_over > before.hours_to then
+    -- of a day that is over nobody reads the hours, but while what is published lags behind
+    hours_from := greatest(before.hours_to, days_over - interval '1 day');
+    call upkeep.refresh('component_hour', hours_from, hours_over);
+    call upkeep.refresh('venue_hour', hours_from, hours_over);
+    if days_over > before.days_to then
+      call upkeep.refresh('component_day', before.days_to, days_over);
+      call upkeep.refresh('venue_day', before.days_to, days_over);
+    end if;
+    update rollups_made m set hours_to = greatest(m.hours_to, hours_over), days_to = greatest(m.days_to, days_over);
     commit;
   end if;
 end;
@@ -304,14 +493,124 @@ as $$
 declare
   day_start  timestamptz := time_bucket('1 day', from_at);
   day_end    timestamptz := time_bucket('1 day', to_at) + interval '1 day';
+  made       rollups_made;
 begin
-  call upkeep.refresh('venue_day', day_start, day_end);
+  call upkeep.add_up(to_at);
+  select m.* into made from rollups_made m;
+  call upkeep.refresh('component_hour', time_bucket('1 hour', from_at), least(day_end, made.hours_to));
+  call upkeep.refresh('venue_hour', time_bucket('1 hour', from_at), least(day_end, made.hours_to));
+  call upkeep.refresh('component_day', day_start, least(day_end, made.days_to));
+  call upkeep.refresh('venue_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('latency_day', day_start, day_end);
   -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed over.
   call upkeep.refresh('venue_latency_day', null, day_end);
   -- Of this one only buckets that are over: of one that runs every refresh would write all its rows anew, and its hours are read
   -- quickly. A reader takes whatever is before its newest bucket for complete.
   call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now() - upkeep.kept_after())));
+end;
+$$;
+
+-- Minutes of impaired regions are left out, and so is what stands on them, also in hindsight: an impairment begins before it is recognised. An hour at
+-- a time, the oldest first, so that others have their turn; whether there is more. An impairment that goes on has lasted until the newest instant that the engine decided.
+create procedure upkeep.exclude_next(inout more boolean default false)
+language plpgsql
+as $$
+declare
+  hour  timestamptz;
+  first timestamptz;
+  last  timestamptz;
+  level name;
+  width interval;
+begin
+  insert into excluded_minute (region_id, minute)
+  select distinct i.region_id, minute
+  from impairment i
+  cross join engine_clock e
+  cross join generate_series(
+    time_bucket('1 minute', greatest(i.started_at, e.ticked_at - upkeep.late_window())), coalesce(i.ended_at, e.ticked_at), interval '1 minute'
+  ) as minute
+  where coalesce(i.ended_at, 'infinity') > e.ticked_at - upkeep.late_window()
+  on conflict do nothing;
+
+  select time_bucket('1 hour', min(x.minute)) into hour from excluded_minute x where not x.applied;
+  select min(x.minute), max(x.minute) + interval '1 minute' into first, last
+  from excluded_minute x
+  where not x.applied and x.minute >= hour and x.minute < hour + interval '1 hour';
+  commit;
+  if hour is not null then
+    foreach level in array array['component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day'] loop
+      width := upkeep.bucket_width(level);
+      -- an hour or a day that is not over yet will be added up without them
+      if level like '%_minute' or (
+        select case when level like '%_hour' then time_bucket(width, first) < m.hours_to else time_bucket(width, first) < m.days_to end
+        from rollups_made m
+      ) then
+        call upkeep.refresh(level, time_bucket(width, first), time_bucket(width, last - interval '1 microsecond') + width, force => true);
+      end if;
+    end loop;
+    update excluded_minute x set applied = true
+    where not x.applied and x.minute >= first and x.minute < last;
+    commit;
+  end if;
+  more := exists (select from excluded_minute x where not x.applied);
+end;
+$$;
+
+-- What a schema file has replaced, and is made again from the minutes of each region.
+create function upkeep.remade() returns text[] language sql immutable
+return array[
+  'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day', 'latency_day', 'venue_latency_day'
+];
+
+-- From when on whole days are made again. Before it, days are as an earlier release counted them.
+create function upkeep.days_made_from() returns timestamptz
+language sql stable
+begin atomic
+  select time_bucket('1 day', m.made_from + interval '1 day' - interval '1 microsecond') from rollups_made m;
+end;
+
+-- Make the newest hour again that is not made yet, and with the first one of a day that day: one at a time, so that others have their turn. Whether
+-- there is more. Whatever ends it, the next one goes on.
+create procedure upkeep.remake_next(inout more boolean default false)
+language plpgsql
+as $$
+declare
+  made   rollups_made;
+  oldest timestamptz := time_bucket('1 hour', upkeep.oldest_source_at('component_minute'));
+  hour   timestamptz;
+  level  text;
+begin
+  select m.* into made from rollups_made m;
+  more := not made.complete;
+  if not more then
+    return;
+  end if;
+  if oldest is null or made.made_from <= oldest then
+    update rollups_made set complete = true;
+    more := false;
+    return;
+  end if;
+  hour := made.made_from - interval '1 hour';
+  call upkeep.refresh('component_minute', hour, made.made_from, remaking => true);
+  call upkeep.refresh('venue_minute', hour, made.made_from, remaking => true);
+  if hour < made.hours_to and hour >= made.days_to - interval '1 day' then
+    call upkeep.refresh('component_hour', hour, made.made_from, remaking => true);
+    call upkeep.refresh('venue_hour', hour, made.made_from, remaking => true);
+  end if;
+  if hour = time_bucket('1 day', hour) then
+    foreach level in array array['component_day', 'venue_day', 'latency_day', 'venue_latency_day'] loop
+      -- a day that is not over yet will be added up then
+      if level like '%latency_day' or hour < made.days_to then
+        call upkeep.refresh(level, hour, hour + interval '1 day', remaking => true);
+      end if;
+    end loop;
+  end if;
+  update rollups_made set made_from = hour;
+  -- a day that is whole now is read from here on, and no more as an earlier release counted it
+  if hour = time_bucket('1 day', hour) then
+    call upkeep.published_past_changed(hour);
+  end if;
+  commit;
 end;
 $$;
 
@@ -328,10 +627,13 @@ as $$
       (5, 'latency_hour', null),
       (6, 'component_minute', 'sample_minute'),
       (7, 'venue_minute', 'component_minute'),
-      (8, 'venue_day', 'venue_minute'),
-      (9, 'latency_day', 'sample_minute'),
-      (10, 'venue_latency_day', 'latency_day'),
-      (11, 'usual_hour', 'sample_hour')
+      (8, 'component_hour', 'component_minute'),
+      (9, 'venue_hour', 'venue_minute'),
+      (10, 'component_day', 'component_minute'),
+      (11, 'venue_day', 'venue_minute'),
+      (12, 'latency_day', 'sample_minute'),
+      (13, 'venue_latency_day', 'latency_day'),
+      (14, 'usual_hour', 'sample_hour')
   ),
   all_of (rollup) as (
     select unnest(damaged)
@@ -353,6 +655,10 @@ begin
   -- of these only what is over, as in refresh_all
   if rollup in ('rest_hour', 'stream_hour', 'latency_hour', 'usual_hour') then
     last := least(last, time_bucket(width, now() - upkeep.kept_after()));
+  elsif rollup in ('component_hour', 'venue_hour') then
+    last := least(last, (select m.hours_to from rollups_made m));
+  elsif rollup in ('component_day', 'venue_day') then
+    last := least(last, (select m.days_to from rollups_made m));
   end if;
   if first < last then
     call upkeep.refresh(rollup, first, last, force => true);
@@ -480,6 +786,10 @@ begin atomic
     union all
     select drop_chunks('venuewatch.latency_hour'::regclass, older_than => at - upkeep.raw_kept())
     union all
+    select drop_chunks('venuewatch.component_hour'::regclass, older_than => at - upkeep.raw_kept())
+    union all
+    select drop_chunks('venuewatch.venue_hour'::regclass, older_than => at - upkeep.raw_kept())
+    union all
     select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
     union all
     select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
@@ -499,6 +809,7 @@ begin atomic
   select upkeep.expect_no_refresh();
   delete from probe p where p.seen_at < retain.at - upkeep.probes_kept()
     and exists (select from probe later where later.region_id = p.region_id and later.seen_at > p.seen_at);
+  delete from excluded_minute where minute < at - upkeep.minutes_kept() - interval '1 day';
   delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
   -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
   delete from official_reading where until_at < at - interval '400 days';
@@ -526,5 +837,9 @@ begin atomic
       select from incident i where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
     );
 
+  -- pages of old incidents show what was dropped; the clock is held last, since dropping takes its time
+  with published_past_changed as (
+    update engine_clock set revision = revision + 1
+  )
   select upkeep.drop_old(retain.at);
 end;

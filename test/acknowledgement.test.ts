@@ -2,8 +2,9 @@
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
 import { compileAcknowledgement } from "../probe/acknowledgement.js";
-import { makeFeed } from "../probe/feed.js";
-import { isRefusal } from "../probe/refusal.js";
+import { makeFeed, type Feed } from "../probe/feed.js";
+import { isRefusal, refusedFeed } from "../probe/refusal.js";
+import { refusalWords } from "../probe/refusal-words.js";
 import { loadRegistry, type Venue } from "../server/registry.js";
 import {
   acknowledge,
@@ -14,6 +15,7 @@ import {
   streams,
   type Arg,
 } from "./okx-server.js";
+import { listeningLog } from "./listening-log.js";
 import { until } from "./until.js";
 import { connect, send } from "./world/clients.js";
 import { startWorld } from "./world/world.js";
@@ -140,6 +142,166 @@ void t.test(
     await until(() => feed("trades").trouble === null);
     t.ok(feed("trades").meter.isSubscribed());
     t.equal(asked.filter((name) => name === "tickers").length, 1);
+  },
+);
+
+void t.test("a subscription that gets no answer is sent again", async (t) => {
+  const askedMs: number[] = [];
+  const { url } = await serveOkx(t, (ws, arg) => {
+    if (arg.channel !== "trades") return acknowledge(ws, arg);
+    askedMs.push(performance.now());
+    if (askedMs.length === 4) acknowledge(ws, arg);
+  });
+  const { feed } = listening(t, url, {
+    patience: { answerWithinMs: 2500, askAgainFirstMs: 100, askAgainMs: 300 },
+  });
+  await until(() => feed("trades").meter.isSubscribed());
+  t.equal(feed("trades").trouble, null, "before its time is up");
+  await new Promise((done) => setTimeout(done, 700));
+  t.equal(askedMs.length, 4, "and no more once it is served");
+  // A tenth of a second, two and three; the first may have come late.
+  const allMs = askedMs[3]! - askedMs[0]!;
+  t.ok(allMs >= 450, `and ever more rarely: ${allMs} ms in all`);
+});
+
+void t.test("what is asked for twice may be refused once", async (t) => {
+  const served = new Set<string>();
+  const { url } = await serveOkx(t, (ws, arg) => {
+    if (served.has(arg.channel)) refuse(ws, arg);
+    else setTimeout(() => acknowledge(ws, arg), 500);
+    served.add(arg.channel);
+  });
+  const { feeds, feed } = listening(t, url, {
+    patience: { askAgainFirstMs: 600, askAgainMs: 600 },
+  });
+  // The second subscription is on its way when the answer to the first arrives.
+  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  await new Promise((done) => setTimeout(done, 500));
+  t.same(
+    names.map((name) => feed(name).trouble),
+    [null, null, null],
+  );
+});
+
+void t.test("what a venue refuses is kept in its own words", async (t) => {
+  const { url } = await serveOkx(t, (ws, arg) => {
+    const msg = `channel:${arg.channel} doesn't exist`;
+    ws.send(JSON.stringify({ event: "error", code: "60018", msg, arg }));
+  });
+  const { log, lines } = listeningLog("warn");
+  const { feed } = listening(t, url, { log });
+  await until(() => feed("trades").trouble !== null);
+  t.equal(feed("trades").trouble?.words, "60018 channel:trades doesn't exist");
+  t.match(lines.join(""), /refused.*60018 channel:trades doesn't exist/);
+});
+
+const refusals: [frame: unknown, words: string][] = [
+  [
+    { id: "3", result: false, message: "invalid request data" },
+    "invalid request data",
+  ],
+  [{ id: "3", result: "false", reason: 'topic "x"' }, 'topic "x"'],
+  [{ event: "alert", message: "Bad request" }, "Bad request"],
+  [
+    { jsonrpc: "2.0", id: 3, result: [] },
+    '{jsonrpc: "2.0", id: 3, result: []}',
+  ],
+  [
+    { id: 3, status: 400, error: { code: -1013, msg: "Invalid stream" } },
+    "-1013 Invalid stream",
+  ],
+  [{ success: false, ret_msg: "error:handler" }, "error:handler"],
+  [{ event: "bts:error", data: { code: null, message: "Bad" } }, "Bad"],
+  [{ error: "a\u0000\u001b[2J\r\n\u202eb" }, "a [2J b"],
+  [{ error: "", message: "x".repeat(900) }, "x".repeat(200)],
+  [{ error: "😀".repeat(300) }, "😀".repeat(200)],
+  [{ error: "half \ud83d" }, "half \ufffd"],
+  [
+    { error: "IP 203.0.113.7 and 2001:db8::1 at 12:30:45 UTC" },
+    "IP [address] and [address] at 12:30:45 UTC",
+  ],
+  [
+    {
+      error: "token 9f86d081884c7d659a2feaa0c55ad015 for not_available_for_you",
+    },
+    "token […] for not_available_for_you",
+  ],
+];
+
+for (const [frame, words] of refusals)
+  void t.test(`a refusal: ${JSON.stringify(frame).slice(0, 60)}`, (t) => {
+    t.ok(isRefusal(frame));
+    t.equal(refusalWords(frame), words);
+    t.end();
+  });
+
+for (const frame of [
+  { id: "3", result: true },
+  { id: "3", result: "true" },
+  { id: 1, result: null },
+  { id: 1, result: ["ticker"] },
+  { id: 1, result: {} },
+  { id: 9, result: "ok" },
+  { event: "info", version: 1 },
+  { message: "welcome", pingInterval: 18_000 },
+])
+  void t.test(`no refusal: ${JSON.stringify(frame)}`, (t) => {
+    t.notOk(isRefusal(frame));
+    t.end();
+  });
+
+void t.test("a refusal is blamed on nobody but whom it names", (t) => {
+  const feeds = streams.map(makeFeed);
+  const [first, second] = feeds;
+  const refusal = { event: "error", arg: { channel: "tickers" } };
+  const named = { ...refusal, arg: subscribedArg(first!) };
+  t.equal(refusedFeed(named, feeds, [first!, second!]), first);
+  t.equal(refusedFeed(named, feeds, [second!]), null, "it has spoken");
+  t.equal(refusedFeed({ event: "error" }, feeds, [second!]), second);
+  t.equal(refusedFeed({ event: "error" }, feeds, feeds), null);
+  t.end();
+});
+
+function subscribedArg({ stream }: Feed): unknown {
+  return (stream.subscribe as { args: unknown[] }).args[0];
+}
+
+const welcome = [{ path: "$.message", equals: "welcome" }];
+
+void t.test("nothing is asked for before the welcome", async (t) => {
+  const asked: string[] = [];
+  const { url, server } = await serveOkx(t, (ws, arg) => {
+    asked.push(arg.channel);
+    acknowledge(ws, arg);
+  });
+  const open: WebSocket[] = [];
+  server.on("connection", (ws) => open.push(ws));
+  const { line, feeds } = listening(t, url, {
+    welcome,
+    patience: { welcomeWithinMs: 60_000 },
+  });
+  await until(() => line.opened() !== null);
+  open[0]!.send(JSON.stringify({ message: "wait" }));
+  await new Promise((done) => setTimeout(done, 300));
+  t.same(asked, []);
+  for (let i = 0; i < 2; i += 1)
+    open[0]!.send(JSON.stringify({ message: "welcome", pingInterval: 18_000 }));
+  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  t.equal(asked.length, streams.length, "each once");
+});
+
+void t.test(
+  "a venue that forgets its welcome is asked all the same",
+  async (t) => {
+    const { url } = await serveOkx(t, acknowledge);
+    const { line, feeds } = listening(t, url, {
+      welcome,
+      patience: { welcomeWithinMs: 400 },
+    });
+    await until(() => line.opened() !== null);
+    t.notOk(feeds.some(({ meter }) => meter.isSubscribed()));
+    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+    t.ok(feeds.every(({ trouble }) => trouble === null));
   },
 );
 

@@ -209,6 +209,7 @@ function recordLines({
         `${i.venues[0]} impaired in ${i.region}: from ${time(i.startedAt)}`,
         `recognised ${time(i.recognisedAt)}, ended ${time(i.endedAt)}`,
         `by ${i.venues.join(" ")}`,
+        `together in ${i.group.join(" ")}`,
       ].join(", "),
     ),
   ]

@@ -119,7 +119,7 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
 
   const month = await of<Reliability>("/v1/reliability?days=30");
   const budgets = answered.get("1")!;
-  t.ok(month.venues.some(({ downMinutes }) => downMinutes! > 0));
+  t.ok(month.venues.every(({ measuredMinutes }) => measuredMinutes > 0));
   for (const { id, ...told } of month.venues)
     t.match(
       numbers(budgets.find(({ venue }) => venue === id)),
@@ -259,6 +259,7 @@ async function incidentsAsTold(
     escalatedAt: string | null;
     lastBadAt: string;
     closedAt: string | null;
+    endedAt: string | null;
   }
   const { body } = await api.ask<{ incidents: Told[] }>(
     "/v1/incidents?limit=200&days=90",
@@ -267,7 +268,7 @@ async function incidentsAsTold(
     select
       slug, incident_id::int as id, venue, component, kind, severity, peak_severity as "peakSeverity", flapping, reporting, quorum,
       regions, round(duration_s) as "durationSeconds",
-      started_at, opened_at, escalated_at, last_bad_at, closed_at
+      started_at, opened_at, escalated_at, last_bad_at, closed_at, ended_at
     from analytics.incidents
     where retracted_at is null and published and started_at >= current_date - 89
   `);
@@ -279,17 +280,19 @@ async function incidentsAsTold(
       escalated_at,
       last_bad_at,
       closed_at,
+      ended_at,
       ...is
     } = rows.find(({ slug }) => slug === told.slug)!;
     t.match(told, is, told.slug);
     t.strictSame(
-      [started_at, opened_at, escalated_at, last_bad_at, closed_at],
+      [started_at, opened_at, escalated_at, last_bad_at, closed_at, ended_at],
       [
         told.startedAt,
         told.openedAt,
         told.escalatedAt,
         told.lastBadAt,
         told.closedAt,
+        told.endedAt,
       ].map((at) => (at === null ? null : new Date(at))),
       `${told.slug}: when`,
     );
@@ -298,25 +301,18 @@ async function incidentsAsTold(
 
 /** Of every venue and day that has samples, the question of one venue and yesterday. */
 async function daysFromRaw(t: Test, { analyst, pool }: Asked) {
-  const kept = await pool.query<{ venue: string; back: number; down: number }>(
+  await dayByMinutes(pool);
+  const kept = await pool.query<{ venue: string; back: number }>(
     sql`
-      select v.venue, ((now() at time zone 'UTC')::date - (d.day at time zone 'UTC')::date) as back, d.down_minutes as down
+      select v.venue, ((now() at time zone 'UTC')::date - (d.day at time zone 'UTC')::date) as back
       from venue_day d
       join venue v using (venue_id)
       where d.down_minutes > 0 or v.venue in ('okx', 'kraken') and d.day > now() - interval '3 days'
     `,
   );
-  t.ok(
-    kept.some(({ down }) => down > 0),
-    "an outage is among them",
-  );
+  t.ok(kept.length > 3);
   for (const { venue, back } of kept) {
-    const [row] = await answers(analyst, 2, (statement) =>
-      statement
-        .replaceAll("'okx'", `'${venue}'`)
-        .replaceAll("current_date - 1", `current_date - ${back}`)
-        .replace("ts < current_date", `ts < current_date + 1 - ${back}`),
-    );
+    const [row] = await answers(analyst, 2, onDay(venue, back));
     const { rows } = await analyst.query<Row>(
       `select measured_minutes, down_minutes, degraded_minutes, uptime_pct, uptime_pct as told_pct
       from analytics.days where venue = $1 and day = current_date - $2::int`,
@@ -324,6 +320,29 @@ async function daysFromRaw(t: Test, { analyst, pool }: Asked) {
     );
     t.strictSame(numbers(row), numbers(rows[0]), `${venue}, ${back} days ago`);
   }
+}
+
+/** The demo tells days as days, which no samples are behind: what there is of samples tells others. */
+async function dayByMinutes(pool: Pool): Promise<void> {
+  await pool.script(`
+    truncate venue_day_former, component_day_former;
+    update rollups_made set made_from = '-infinity';
+  `);
+}
+
+/** The question of one venue and today, of another one and another day. */
+function onDay(venue: string, back: number) {
+  return (statement: string): string => {
+    const day = `current_date - ${back}`;
+    return statement
+      .replaceAll("'okx'", `'${venue}'`)
+      .replace(
+        /ts >= current_date and ts < \(.*\)/,
+        `ts >= ${day} and ts < ${day} + 1`,
+      )
+      .replace("minute >= current_date", `minute >= ${day}`)
+      .replace("d.day = current_date", `d.day = ${day}`);
+  };
 }
 
 /** By sorting in this process what the roll-up of hours has. */
@@ -724,9 +743,13 @@ async function plans(t: Test, { analyst, pool }: Asked) {
     };
   };
   const ended = await pool.query<{ chunk: string }>(sql`
-    select chunk_name as chunk
-    from timescaledb_information.chunks
-    where range_end <= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC'
+    select h.chunk_name as chunk
+    from timescaledb_information.chunks h
+    left join timescaledb_information.continuous_aggregates a
+      on a.materialization_hypertable_schema = h.hypertable_schema and a.materialization_hypertable_name = h.hypertable_name
+    where h.range_end <= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC'
+      -- of the day that runs: up to when hours and days are added up is known when it is read, and the others are left out then
+      and coalesce(a.view_name, '') not in ('venue_hour', 'venue_minute', 'component_hour', 'component_minute')
   `);
   t.ok(ended.length > 2);
   for (const { title, statement } of questions) {
@@ -826,6 +849,7 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
 
 /** Minutes in which exactly half of the samples, of the regions or of the components are well, which the demo seldom has. */
 async function ties(t: Test, { analyst, pool }: Asked) {
+  await dayByMinutes(pool);
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault)
     select minute + slot * interval '6 s', c.component_id, g.region_id, w.good, case when not w.good then 'http'::fault end
@@ -849,9 +873,7 @@ async function ties(t: Test, { analyst, pool }: Asked) {
   await pool.script(
     "call upkeep.refresh_all(now() - interval '3 days', now())",
   );
-  const [row] = await answers(analyst, 2, (statement) =>
-    statement.replaceAll("'okx'", "'bitstamp'"),
-  );
+  const [row] = await answers(analyst, 2, onDay("bitstamp", 1));
   const { rows } = await analyst.query<Row>(
     `select measured_minutes, down_minutes, degraded_minutes, uptime_pct, uptime_pct as told_pct
     from analytics.days where venue = 'bitstamp' and day = current_date - 1`,

@@ -95,6 +95,11 @@ void t.test("every answer fits its schema, in every state", async (t) => {
   await t.test("when all is well", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(150), to: ago(0) });
+    // as long as it takes for a whole hour that is published
+    await measured(pool, {
+      ...{ from: ago(2.2 * 3_600), to: ago(3_600) },
+      ...{ venue: "kraken", component: "rest:ticker" },
+    });
     await decide(pool);
     t.equal((await boardIn(t, database)).summary.state, "operational");
   });

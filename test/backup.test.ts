@@ -177,6 +177,7 @@ const rollUps = [
   ...["sample_minute", "sample_hour"],
   ...["rest_hour", "stream_hour", "latency_hour"],
   ...["component_minute", "venue_minute"],
+  ...["component_hour", "venue_hour", "component_day"],
   ...["venue_day", "latency_day", "venue_latency_day"],
 ];
 const counted = [

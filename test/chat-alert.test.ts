@@ -83,7 +83,8 @@ void t.test("an escalation and a closing say so, and how long it was", (t) => {
   const closed = shown(closedAlert());
   t.match(closed, "*Incident closed: outage at Kraken");
   t.match(closed, /\*Closed\*\n<!date\^1769860800/);
-  t.match(closed, "*Lasted*\n18 min 54 s");
+  t.match(closed, /\*Ended\*\n<!date\^1769860740/);
+  t.match(closed, "*Lasted*\n17 min 54 s");
   t.end();
 });
 

@@ -84,7 +84,8 @@ async function measuredButFor(
     select ts, c.component_id, g.region_id, true
     from component c
     join venue v using (venue_id)
-    join region g on g.position = 1
+    -- two regions: one alone measures nothing
+    join region g on g.position <= 2
     cross join generate_series(${at(measuredDays * 24)}, ${at(0)}::timestamptz - interval '1 s', '10 minutes') ts
     where c.component = 'rest:ticker'
       and v.venue in ('okx', 'kraken', 'kraken-futures', 'bybit', 'deribit', 'binance', 'gate')

@@ -89,7 +89,7 @@ void t.test("the day before the demo", async (t) => {
   await t.test("instants", (t) => decidedAtOnce(t, day));
   await t.test("a geo-block in one region", (t) => blockedInOneRegion(t, day));
   await t.test("an impaired region", (t) => impairedIsRecorded(t, day));
-  await t.test("a socket that is down", (t) => streamsAreNotMeasured(t, day));
+  await t.test("a socket that is down", (t) => streamsAreNotServed(t, day));
   await t.test("patterns and bars", (t) => patternsAndBars(t, day));
   await t.test("what core does next", (t) => coreGoesOn(t, day));
   await t.test("what channels are told", (t) => nobodyIsTold(t, day));
@@ -246,11 +246,16 @@ async function impairedIsRecorded(t: Test, { url, beginMs }: Day) {
   }
 }
 
-async function streamsAreNotMeasured(t: Test, { pool, beginMs }: Day) {
+async function streamsAreNotServed(t: Test, { pool, beginMs }: Day) {
   const from = new Date(beginMs + 12 * 3600_000);
-  const [row] = await pool.query<{ streams: number; sockets: number }>(sql`
+  const [row] = await pool.query<{
+    streams: number;
+    unserved: number;
+    sockets: number;
+  }>(sql`
     select
       count(*) filter (where c.component <> 'ws:conn') as streams,
+      count(*) filter (where c.component <> 'ws:conn' and s.unserved and s.fault = 'timeout' and s.quiet_ms is null) as unserved,
       count(*) filter (where c.component = 'ws:conn') as sockets
     from sample s
     join component c using (component_id)
@@ -258,7 +263,9 @@ async function streamsAreNotMeasured(t: Test, { pool, beginMs }: Day) {
     where v.venue = 'kraken' and c.kind = 'ws'
       and s.ts >= ${from} and s.ts < ${from}::timestamptz + interval '6 minutes'
   `);
-  t.match(row, { streams: 0, sockets: 3 * 36 });
+  t.equal(row!.sockets, 3 * 36);
+  t.ok(row!.streams > 0);
+  t.equal(row!.unserved, row!.streams, "all with the fault of the socket");
 }
 
 async function patternsAndBars(t: Test, { url }: Day) {

@@ -2,7 +2,7 @@
 import { type Db, sql } from "../server/db.js";
 import type { Rules } from "./second-opinion/world.js";
 
-/** Right after an instant was decided: what opened at it without a quorum of regions that see a run of bad samples. */
+/** Right after an instant was decided: what opened at it without a quorum of regions that confirm trouble. */
 export async function openedWithoutQuorum(
   db: Db,
   rules: Rules,
@@ -11,7 +11,9 @@ export async function openedWithoutQuorum(
     with counted as (
       select s.component_id,
         count(*) as regions,
-        count(*) filter (where s.state in ('degraded', 'outage') and s.bad_run >= ${rules.opening_bad_run}) as agree
+        count(*) filter (
+          where s.state in ('degraded', 'outage') and (s.bad_run >= ${rules.opening_bad_run} or s.in_part)
+        ) as agree
       from region_state s
       where s.reporting
         and not exists (select from impairment i where i.region_id = s.region_id and i.ended_at is null)
@@ -22,6 +24,7 @@ export async function openedWithoutQuorum(
     join engine_clock k on k.ticked_at = i.opened_at
     left join counted c using (component_id)
     where (2 * c.agree > c.regions) is not true
+      or c.agree < least(${rules.quorum_min_regions}, (select count(*) from region where published))
   `);
   return rows.map(({ line }) => line);
 }
@@ -40,8 +43,8 @@ export async function brokenLaws(db: Db): Promise<string[]> {
     from incident
     where not (
       started_at <= opened_at
-      and opened_at <= last_bad_at
-      and (escalated_at is null or escalated_at > opened_at and escalated_at <= last_bad_at)
+      and started_at <= last_bad_at
+      and (escalated_at is null or escalated_at > opened_at)
       and (closed_at is null or closed_at > last_bad_at)
       -- an operator may be as quick as the instant itself
       and (retracted_at is null or retracted_at > opened_at or retracted_at = opened_at and retraction_evidence is null)

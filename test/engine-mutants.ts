@@ -61,9 +61,11 @@ export const mutants: Mutant[] = [
   {
     breaks: "bad runs are made of samples that are not known yet, too",
     file: "engine/030-region-verdicts.sql",
-    found: `      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
-  ) run`,
-    becomes: "  ) run",
+    found: `
+        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+      group by 1`,
+    becomes: `
+      group by 1`,
     noticedBy: ["6-three-that-hung"],
   },
   {
@@ -123,13 +125,6 @@ export const mutants: Mutant[] = [
     found: "percentile_cont(0.5) within group (order by h.p50_us)",
     becomes: "avg(h.p50_us)",
     noticedBy: ["2-six-hours"],
-  },
-  {
-    breaks: "sockets are slow, too",
-    file: "engine/020-typical-latency.sql",
-    found: "c.kind = 'rest' and ",
-    becomes: "",
-    noticedBy: ["3-sockets-are-not-slow"],
   },
 
   // 3. What a region sees
@@ -226,6 +221,21 @@ export const mutants: Mutant[] = [
     noticedBy: ["3-slow-limits"],
   },
   {
+    breaks: "nothing is slow until something is typical",
+    file: "engine/020-typical-latency.sql",
+    found: "when typical_us is null then r.slow_untypical_ms * 1000",
+    becomes: "when typical_us is null then null",
+    noticedBy: ["3-slow-untypical"],
+  },
+  {
+    breaks: "sockets are slow, too",
+    file: "engine/020-typical-latency.sql",
+    found: `  when kind <> 'rest' then null
+`,
+    becomes: "",
+    noticedBy: ["3-sockets-are-not-slow"],
+  },
+  {
     breaks: "slow samples end a bad run",
     file: "engine/030-region-verdicts.sql",
     found:
@@ -236,8 +246,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "good samples do not end a bad run",
     file: "engine/030-region-verdicts.sql",
-    found: "s.ts > coalesce(c.newest_well_at, c.judged_from)",
-    becomes: "s.ts > c.judged_from",
+    found: "where s.ts > coalesce(c.newest_well_at, c.judged_from) and",
+    becomes: "where s.ts > c.judged_from and",
     noticedBy: ["6-scattered-errors", "6-three-in-a-row"],
   },
   {
@@ -245,7 +255,7 @@ export const mutants: Mutant[] = [
     file: "engine/030-region-verdicts.sql",
     found: "where (s.reporting or s.samples > 0)",
     becomes: "where false",
-    noticedBy: ["6-witnesses-fall-silent", "5-dead-regions-block-no-recovery"],
+    noticedBy: ["6-witnesses-fall-silent"],
   },
   {
     breaks: "a region's state is bad since the last instant",
@@ -253,6 +263,97 @@ export const mutants: Mutant[] = [
     found: "then coalesce(k.bad_since, at) end",
     becomes: "then at end",
     noticedBy: ["4-one-block-after-another"],
+  },
+  {
+    breaks: "unserved slots make a stream's run",
+    file: "engine/030-region-verdicts.sql",
+    found: " and not (c.streams and s.unserved is true)) as run",
+    becomes: ") as run",
+    noticedBy: ["6-stall-before-the-socket-fell"],
+  },
+  {
+    breaks: "unserved slots of REST make no run",
+    file: "engine/030-region-verdicts.sql",
+    found: "c.kind = 'ws' and c.component <> 'ws:conn' as streams",
+    becomes: "true as streams",
+    noticedBy: ["6-limited-everywhere"],
+  },
+  {
+    breaks: "nothing older than the window is looked at",
+    file: "engine/010-rules.sql",
+    found: "max(engine.looked_at_span(c.cadence_ms, r))",
+    becomes: "max(engine.judged_span(c.cadence_ms, r))",
+    noticedBy: ["6-fails-in-part"],
+  },
+  {
+    breaks: "what fails in part is well while a window is",
+    file: "engine/030-region-verdicts.sql",
+    found: `      when detail.in_part then 'degraded'
+`,
+    becomes: "",
+    noticedBy: ["6-fails-in-part-less-and-less"],
+  },
+  {
+    breaks: "two windows of three are enough to fail in part",
+    file: "engine/030-region-verdicts.sql",
+    found: `and count(*) = r.partial_windows
+`,
+    becomes: `and count(*) > 0
+`,
+    noticedBy: ["6-fails-in-part-too-short"],
+  },
+  {
+    breaks: "a window of one sample is enough to fail in part",
+    file: "engine/030-region-verdicts.sql",
+    found: "bool_and(w.samples >= r.min_samples and w.failed",
+    becomes: "bool_and(w.failed",
+    noticedBy: ["6-fails-in-part-too-short"],
+  },
+  {
+    breaks: "one bad minute is a failure in part",
+    file: "engine/030-region-verdicts.sql",
+    found: " and w.failed * 2 >= w.samples * r.degraded_bad_share)",
+    becomes: ")",
+    noticedBy: ["6-one-bad-minute-of-three"],
+  },
+  {
+    breaks: "each window must be as bad as all of them",
+    file: "engine/030-region-verdicts.sql",
+    found: "w.failed * 2 >= w.samples",
+    becomes: "w.failed >= w.samples",
+    noticedBy: ["6-fails-in-part-less-and-less"],
+  },
+  {
+    breaks: "half the share is enough to fail in part",
+    file: "engine/030-region-verdicts.sql",
+    found: `
+        and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
+`,
+    becomes: `
+`,
+    noticedBy: ["6-fails-in-part-too-little"],
+  },
+  {
+    breaks: "three failures are enough to fail in part",
+    file: "engine/030-region-verdicts.sql",
+    found: `
+        and sum(w.failed) > r.opening_bad_run`,
+    becomes: "",
+    noticedBy: ["6-fails-in-part-of-few"],
+  },
+  {
+    breaks: "a region fails in part by its own trouble once that is over",
+    file: "engine/030-region-verdicts.sql",
+    found: " and not c.was_impaired",
+    becomes: "",
+    noticedBy: ["6-fails-in-part-after-an-impairment"],
+  },
+  {
+    breaks: "a stream fails in part by its socket's faults",
+    file: "engine/030-region-verdicts.sql",
+    found: "not s.good and not (c.streams and s.unserved is true)) as failed",
+    becomes: "not s.good) as failed",
+    noticedBy: ["6-socket-fails-in-part"],
   },
 
   // 4. Impaired regions
@@ -267,8 +368,8 @@ export const mutants: Mutant[] = [
     breaks: "regions are impaired an instant too late",
     file: "engine/080-tick.sql",
     found: `  perform engine.keep_impairments(at, r);
-  perform engine.keep_component_states(at);`,
-    becomes: `  perform engine.keep_component_states(at);
+  perform engine.keep_component_states(at, r);`,
+    becomes: `  perform engine.keep_component_states(at, r);
   perform engine.keep_impairments(at, r);`,
     noticedBy: ["4-only-region"],
   },
@@ -282,13 +383,11 @@ export const mutants: Mutant[] = [
   {
     breaks: "an impaired region says when an incident began",
     file: "engine/070-incidents.sql",
-    found: `      ${withoutImpaired}
-      and engine.is_bad(s.state)
-      and s.bad_run >= r.opening_bad_run
-  )`,
-    becomes: `      and engine.is_bad(s.state)
-      and s.bad_run >= r.opening_bad_run
-  )`,
+    found: `    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+    and engine.is_bad(s.state)
+    and (s.bad_run`,
+    becomes: `    and engine.is_bad(s.state)
+    and (s.bad_run`,
     noticedBy: ["4-outage-beside-an-impaired-region"],
   },
   {
@@ -302,32 +401,32 @@ export const mutants: Mutant[] = [
   {
     breaks: "an outage that other regions see is one region's trouble",
     file: "engine/040-impaired-regions.sql",
-    found: "o.venue = s.venue and o.region_id <> s.region_id",
-    becomes: "false",
-    noticedBy: ["4-outage-everywhere"],
+    found: " and (bool_or(s.bad) filter (where not i.inside)) is not true",
+    becomes: "",
+    noticedBy: ["4-outage-everywhere", "4-outage-seen-from-two-machines"],
   },
   {
     breaks: "an impaired region is not asked whether it sees the same",
     file: "engine/040-impaired-regions.sql",
-    found: "o.region_id <> s.region_id and o.bad",
+    found: "filter (where not i.inside)",
     becomes:
-      "o.region_id <> s.region_id and o.bad and o.region_id <> all (array(select engine.impaired_regions(at, at)))",
+      "filter (where not i.inside and s.region_id <> all (array(select engine.impaired_regions(at, at))))",
     noticedBy: ["4-impaired-region-is-asked"],
   },
   {
     breaks: "an impairment goes on although another region sees the same",
     file: "engine/040-impaired-regions.sql",
-    found: `from engine.venues_bad_alone(at, r) a
-      where a.region_id = i.region_id`,
+    found: `from engine.venues_by_group(at, r) a
+      where a.regions = coalesce(i.beside, array[i.region_id]) and a.bad_alone`,
     becomes: `from engine.venues_by_region(at, r) a
-      where a.bad and a.region_id = i.region_id`,
+      where a.region_id = i.region_id and a.bad`,
     noticedBy: ["4-outage-in-a-cascade"],
   },
   {
     breaks: "what has long been bad is a sign of a bad network",
     file: "engine/040-impaired-regions.sql",
-    found: "\n    and a.freshly_bad",
-    becomes: "",
+    found: "bool_and(s.freshly_bad) filter (where i.inside),",
+    becomes: "bool_and(s.bad) filter (where i.inside),",
     noticedBy: ["4-one-block-after-another"],
   },
   {
@@ -368,65 +467,146 @@ export const mutants: Mutant[] = [
   {
     breaks: "an impairment starts when it is recognised",
     file: "engine/040-impaired-regions.sql",
-    found: "min(a.fresh_since), at, array_agg",
-    becomes: "at, at, array_agg",
+    found: "g.region_id, c.started_at, at, c.venues",
+    becomes: "g.region_id, at, at, c.venues",
     noticedBy: ["4-impaired-in-hindsight"],
+  },
+  {
+    breaks: "it is no matter that regions are of one machine",
+    file: "engine/040-impaired-regions.sql",
+    found: "where v.regions > 1 group by",
+    becomes: "where false group by",
+    noticedBy: ["4-one-machine"],
+  },
+  {
+    breaks: "machines that nobody knows are one",
+    file: "engine/040-impaired-regions.sql",
+    found: "partition by coalesce(m.machine, 'region ' || m.region_id)",
+    becomes: "partition by m.machine",
+    noticedBy: ["4-outage-from-three-machines"],
+  },
+  {
+    breaks: "one region makes its machine impaired",
+    file: "engine/040-impaired-regions.sql",
+    found: `    bool_and(s.bad) filter (where i.inside) and (bool_or(s.bad) filter (where not i.inside)) is not true,
+    bool_and(s.freshly_bad) filter`,
+    becomes: `    bool_or(s.bad) filter (where i.inside) and (bool_or(s.bad) filter (where not i.inside)) is not true,
+    bool_or(s.freshly_bad) filter`,
+    noticedBy: ["4-machine-fails-region-by-region"],
+  },
+  {
+    breaks: "what is fresh in one region is fresh from its machine",
+    file: "engine/040-impaired-regions.sql",
+    found: "bool_and(s.freshly_bad) filter",
+    becomes: "bool_or(s.freshly_bad) filter",
+    noticedBy: ["4-machine-fails-region-by-region"],
+  },
+  {
+    breaks: "a machine's impairment starts with the last of its regions",
+    file: "engine/040-impaired-regions.sql",
+    found: "min(s.fresh_since) filter (where i.inside)",
+    becomes: "max(s.fresh_since) filter (where i.inside)",
+    noticedBy: ["4-one-machine-in-hindsight"],
+  },
+  {
+    breaks: "what a region shows by itself is recorded for its machine",
+    file: "engine/040-impaired-regions.sql",
+    found: "order by g.region_id, cardinality(c.regions);",
+    becomes: "order by g.region_id, cardinality(c.regions) desc;",
+    noticedBy: ["4-each-region-by-itself"],
+  },
+  {
+    breaks: "a machine's impairment ends by one region",
+    file: "engine/040-impaired-regions.sql",
+    found: "a.regions = coalesce(i.beside, array[i.region_id])",
+    becomes: "a.regions = array[i.region_id]",
+    noticedBy: ["4-one-machine"],
+  },
+  {
+    breaks: "a machine's impairment ends when a region leaves",
+    file: "engine/040-impaired-regions.sql",
+    found: "i.ended_at is null and i.beside is not null",
+    becomes: "false",
+    noticedBy: ["4-one-machine-loses-a-region"],
   },
 
   // 5. What the quorum says
   {
     breaks: "a half is a majority",
     file: "engine/050-quorum.sql",
-    found: "return (counted / 2 + 1)",
-    becomes: "return ((counted + 1) / 2)",
-    noticedBy: ["5-half-is-no-majority", "5-two-of-four"],
+    found: "return greatest(counted / 2 + 1,",
+    becomes: "return greatest((counted + 1) / 2,",
+    noticedBy: ["5-two-of-four"],
   },
   {
     breaks: "it takes all of them",
     file: "engine/050-quorum.sql",
-    found: "return (counted / 2 + 1)",
-    becomes: "return counted",
+    found: "return greatest(counted / 2 + 1,",
+    becomes: "return greatest(counted,",
     noticedBy: ["5-two-regions-of-three", "5-three-of-four"],
   },
   {
     breaks: "one region is enough",
     file: "engine/050-quorum.sql",
-    found: "return (counted / 2 + 1)",
-    becomes: "return (counted * 0 + 1)",
+    found:
+      "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
+    becomes: "return 1",
     noticedBy: ["5-one-region-of-three", "5-one-region-flaps"],
+  },
+  {
+    breaks: "one region alone confirms",
+    file: "engine/050-quorum.sql",
+    found:
+      "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
+    becomes: "return counted / 2 + 1",
+    noticedBy: ["5-one-region-is-never-enough"],
+  },
+  {
+    breaks: "the only region confirms nothing",
+    file: "engine/050-quorum.sql",
+    found: "least(coalesce(r.quorum_min_regions, 1), published)",
+    becomes: "coalesce(r.quorum_min_regions, 1)",
+    noticedBy: ["5-one-region-alone"],
+  },
+  {
+    breaks: "regions that have left are published",
+    file: "engine/050-quorum.sql",
+    found: "count(*) as regions from region g where g.published",
+    becomes: "count(*) as regions from region g",
+    noticedBy: ["5-one-region-alone"],
   },
   {
     breaks: "it takes a majority of the regions in the registry",
     file: "engine/050-quorum.sql",
     found: "count(s.state) as counted",
     becomes: "(select count(*) from region g where g.published) as counted",
-    noticedBy: ["5-one-region-alone", "5-ties-at-two"],
+    noticedBy: ["5-ties-at-two"],
   },
   {
     breaks: "regions that do not report are counted",
     file: "engine/050-quorum.sql",
     found: "      and s.reporting\n",
     becomes: "",
-    noticedBy: ["5-ties-at-two", "6-witnesses-fall-silent"],
+    noticedBy: ["6-witnesses-fall-silent"],
   },
   {
     breaks: "one that sees an outage makes the others' trouble one",
     file: "engine/050-quorum.sql",
-    found: "when outage >= engine.quorum(counted) then 'outage'",
-    becomes: "when outage > 0 and bad >= engine.quorum(counted) then 'outage'",
+    found: "when outage >= quorum then 'outage'",
+    becomes: "when outage > 0 and bad >= quorum then 'outage'",
     noticedBy: ["5-degraded-and-outage"],
   },
   {
     breaks: "an outage and a degraded component do not add up to trouble",
     file: "engine/050-quorum.sql",
-    found: "when bad >= engine.quorum(counted) then 'degraded'",
-    becomes: "when bad - outage >= engine.quorum(counted) then 'degraded'",
+    found: "when bad >= quorum then 'degraded'",
+    becomes: "when bad - outage >= quorum then 'degraded'",
     noticedBy: ["5-degraded-and-outage"],
   },
   {
     breaks: "health needs no witnesses",
     file: "engine/050-quorum.sql",
-    found: "when operational + bad < engine.quorum(counted) then 'unknown'",
+    found: "when operational + bad < quorum then 'unknown'",
     becomes: "when false then 'unknown'",
     noticedBy: ["5-health-needs-witnesses"],
   },
@@ -523,9 +703,23 @@ export const mutants: Mutant[] = [
   {
     breaks: "an opening is backed without runs",
     file: "engine/060-evidence.sql",
-    found: " and e.bad_run >= r.opening_bad_run",
+    found: " and (e.bad_run >= r.opening_bad_run or e.in_part)",
     becomes: "",
     noticedBy: ["6-opens-anew-after-retraction"],
+  },
+  {
+    breaks: "what came late before the last window is no news",
+    file: "engine/070-incidents.sql",
+    found: "i.opened_at - engine.looked_at_span(c.cadence_ms, r)",
+    becomes: "i.opened_at - engine.judged_span(c.cadence_ms, r)",
+    noticedBy: ["6-fails-in-part-retracted"],
+  },
+  {
+    breaks: "a failure in part is not judged anew",
+    file: "engine/060-evidence.sql",
+    found: "(e.bad_run >= r.opening_bad_run or e.in_part)",
+    becomes: "e.bad_run >= r.opening_bad_run",
+    noticedBy: ["6-fails-in-part-retracted"],
   },
   {
     breaks: "openings are judged anew at every instant",
@@ -575,24 +769,27 @@ export const mutants: Mutant[] = [
   {
     breaks: "closing needs no hold",
     file: "engine/070-incidents.sql",
-    found:
-      "      and s.since <= at - engine.ms(case when i.flapping then r.flap_hold_ms else r.recovery_hold_ms end)\n",
+    found: `    and since <= at - engine.ms(case when flapping then r.flap_hold_ms else r.recovery_hold_ms end)
+`,
     becomes: "",
     noticedBy: ["6-relapse-within-the-hold"],
   },
   {
     breaks: "what is unknown closes",
     file: "engine/070-incidents.sql",
-    found: "s.state = 'operational'\n      and s.since",
-    becomes: "not engine.is_bad(s.state)\n      and s.since",
+    found: `when state = 'operational'
+    and since`,
+    becomes: `when not engine.is_bad(state)
+    and since`,
     noticedBy: ["6-unknown-is-not-well"],
   },
   {
     breaks: "closing needs no witness",
     file: "engine/070-incidents.sql",
-    found: "      and engine.seen_to_end(i.component_id, i.evidence, at)\n",
+    found: `    and engine.seen_to_end(of_component, evidence, at)
+`,
     becomes: "",
-    noticedBy: ["6-witnesses-fall-silent"],
+    noticedBy: ["6-witnesses-fall-silent", "6-blocked-witness"],
   },
   {
     breaks: "who saw it escalate is no witness",
@@ -606,20 +803,44 @@ export const mutants: Mutant[] = [
     file: "engine/070-incidents.sql",
     found: "(evidence -> 'opening' -> 'votes') ||",
     becomes: "'[]' ||",
-    noticedBy: ["6-witnesses-of-the-opening"],
+    noticedBy: ["6-fails-in-part"],
   },
   {
-    breaks: "without a witness in the registry an incident stays open for ever",
+    breaks: "without a witness an incident stays open for ever",
     file: "engine/070-incidents.sql",
-    found: ") is not false",
-    becomes: ") is true",
-    noticedBy: ["6-witnesses-leave-the-registry"],
+    found:
+      "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
+    becomes: "when false",
+    noticedBy: ["6-witnesses-leave-the-registry", "6-blocked-witness"],
+  },
+  {
+    breaks: "without a witness the usual hold will do",
+    file: "engine/070-incidents.sql",
+    found:
+      "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
+    becomes:
+      "when state = 'operational' and since <= at - engine.ms(r.recovery_hold_ms)",
+    noticedBy: ["6-blocked-witness"],
+  },
+  {
+    breaks: "what nobody measures any more stays open",
+    file: "engine/070-incidents.sql",
+    found: "when state = 'unknown' and since",
+    becomes: "when false and since",
+    noticedBy: ["6-nobody-measures-for-a-day"],
+  },
+  {
+    breaks: "what nobody measures closes after the usual hold",
+    file: "engine/070-incidents.sql",
+    found: "engine.ms(r.unmeasured_close_ms)",
+    becomes: "engine.ms(r.recovery_hold_ms)",
+    noticedBy: ["6-silence-closes-nothing"],
   },
   {
     breaks: "what is no longer watched stays open",
     file: "engine/070-incidents.sql",
-    found: "where not (c.published and v.published)\n    or (",
-    becomes: "where false\n    or (",
+    found: "when not watched then",
+    becomes: "when false then",
     noticedBy: ["6-no-longer-watched"],
   },
   {
@@ -634,50 +855,221 @@ export const mutants: Mutant[] = [
   {
     breaks: "severity never falls",
     file: "engine/070-incidents.sql",
-    found: "set last_bad_at = at, severity = s.state",
-    becomes: "set last_bad_at = at, severity = greatest(i.severity, s.state)",
+    found: "set severity = s.state,",
+    becomes: "set severity = greatest(i.severity, s.state),",
     noticedBy: ["6-relapse-within-the-hold", "6-recovery-of-the-majority"],
   },
   {
     breaks: "the peak is not kept",
     file: "engine/070-incidents.sql",
-    found: "set last_bad_at = at, severity = s.state",
-    becomes:
-      "set last_bad_at = at, severity = s.state, peak_severity = s.state",
+    found: "set severity = s.state,",
+    becomes: "set severity = s.state, peak_severity = s.state,",
     noticedBy: ["6-recovery-of-the-majority"],
     refusedBy: "refuse_rewriting",
   },
   {
     breaks: "it escalates with every relapse",
     file: "engine/070-incidents.sql",
-    found: "i.last_bad_at = at and i.severity > i.peak_severity",
-    becomes: "i.last_bad_at = at and i.severity = 'outage'",
+    found: "where i.severity > i.peak_severity",
+    becomes: "where i.severity = 'outage'",
     noticedBy: ["6-relapse-within-the-hold", "6-opens-as-an-outage"],
     refusedBy: "refuse_rewriting",
+  },
+  {
+    breaks: "it is over only when the last region sees it so",
+    file: "engine/070-incidents.sql",
+    found: "offset last_bad_at.quorum - 1",
+    becomes: "offset 0",
+    noticedBy: ["6-recovery-of-the-majority"],
+  },
+  {
+    breaks: "a quorum is counted from the region that saw the end first",
+    file: "engine/070-incidents.sql",
+    found: "order by s.newest_bad_at desc",
+    becomes: "order by s.newest_bad_at",
+    noticedBy: ["6-end-not-before-the-start"],
+  },
+  {
+    breaks: "the end of an incident goes back",
+    file: "engine/070-incidents.sql",
+    found:
+      "last_bad_at = greatest(i.last_bad_at, engine.last_bad_at(s.component_id, s.quorum, at))",
+    becomes: "last_bad_at = engine.last_bad_at(s.component_id, s.quorum, at)",
+    noticedBy: ["6-end-never-goes-back"],
+    refusedBy: "refuse_rewriting",
+  },
+  {
+    breaks: "an incident ends before it began",
+    file: "engine/070-incidents.sql",
+    found:
+      "greatest(n.started_at, engine.last_bad_at(c.component_id, s.quorum, at)) as last_bad_at",
+    becomes: "engine.last_bad_at(c.component_id, s.quorum, at) as last_bad_at",
+    noticedBy: ["6-end-not-before-the-start"],
+  },
+  {
+    breaks: "a slow answer is not the end of an incident",
+    file: "engine/030-region-verdicts.sql",
+    found:
+      "filter (where not s.good or s.latency_us >= w.slow_from_us) as newest_bad_at",
+    becomes: "filter (where not s.good) as newest_bad_at",
+    noticedBy: ["3-slow-venue"],
   },
 
   // 6. Opening
   {
     breaks: "an incident starts with the first region's trouble",
     file: "engine/070-incidents.sql",
-    found: "where u.place = u.quorum",
-    becomes: "where u.place = 1",
+    found: "where p.place = p.quorum",
+    becomes: "where p.place = 1",
     noticedBy: ["6-old-local-trouble", "6-each-has-its-run"],
   },
   {
-    breaks: "regions without a run say when an incident began",
+    breaks: "regions without a run confirm",
     file: "engine/070-incidents.sql",
-    found: `      and s.bad_run >= r.opening_bad_run
-  )`,
-    becomes: "  )",
+    found: `    and engine.is_bad(s.state)
+    and (s.bad_run >= r.opening_bad_run or s.in_part)`,
+    becomes: "    and engine.is_bad(s.state)",
     noticedBy: ["6-short-run-dates-nothing"],
+  },
+  {
+    breaks: "what fails in part confirms nothing",
+    file: "engine/070-incidents.sql",
+    found: "    and (s.bad_run >= r.opening_bad_run or s.in_part)",
+    becomes: "    and s.bad_run >= r.opening_bad_run",
+    noticedBy: ["6-fails-in-part"],
+  },
+  {
+    breaks: "what is well confirms by its run",
+    file: "engine/070-incidents.sql",
+    found: `    and engine.is_bad(s.state)
+    and (s.bad_run`,
+    becomes: "    and (s.bad_run",
+    noticedBy: ["6-three-of-twenty"],
+  },
+  {
+    breaks: "a partial failure began within the window",
+    file: "engine/070-incidents.sql",
+    found: "else at - engine.partial_span(c.cadence_ms, r)",
+    becomes: "else at - engine.judged_span(c.cadence_ms, r)",
+    noticedBy: ["6-fails-in-part"],
+  },
+  {
+    breaks: "a partial failure begins with a good sample",
+    file: "engine/070-incidents.sql",
+    found: `        and (s.in_a_row or not b.good)
+`,
+    becomes: "",
+    noticedBy: ["6-fails-in-part"],
+  },
+  {
+    breaks: "who fails in part has no run",
+    file: "engine/070-incidents.sql",
+    found: `s.bad_run >= r.opening_bad_run
+  from region_state`,
+    becomes: `s.bad_run >= r.opening_bad_run and not s.in_part
+  from region_state`,
+    noticedBy: ["6-in-part-and-in-a-row"],
+  },
+  {
+    breaks: "a run reaches over a silence",
+    file: "engine/070-incidents.sql",
+    found: "where n.after > u.max_age and n.ts > u.ts",
+    becomes: "where false",
+    noticedBy: ["6-run-does-not-reach-over-silence"],
+  },
+  {
+    breaks: "a gap as long as a vote may be old is a silence",
+    file: "engine/070-incidents.sql",
+    found: "where n.after > u.max_age and",
+    becomes: "where n.after >= u.max_age and",
+    noticedBy: ["6-run-reaches-over-a-gap"],
+  },
+  {
+    breaks: "a silence cuts a partial failure",
+    file: "engine/070-incidents.sql",
+    found: `        where u.in_a_row
+          and b.component_id`,
+    becomes: "        where b.component_id",
+    noticedBy: ["6-fails-in-part-over-a-silence"],
+  },
+  {
+    breaks: "unserved slots begin a stream's run",
+    file: "engine/070-incidents.sql",
+    found: `        and not (l.streams and b.unserved is true)
+`,
+    becomes: "",
+    noticedBy: ["6-stall-beside-the-socket"],
+  },
+  {
+    breaks: "unserved slots fill a stream's silence",
+    file: "engine/070-incidents.sql",
+    found: `          and not (u.streams and b.unserved is true)
+`,
+    becomes: "",
+    noticedBy: ["6-stall-beside-the-socket"],
+  },
+  {
+    breaks: "a machine's own network opens incidents",
+    file: "engine/070-incidents.sql",
+    found: `  due := array(select unnest(due) except select engine.suspect_components(due, at, r));
+`,
+    becomes: "",
+    noticedBy: ["6-suspect-waits"],
+  },
+  {
+    breaks: "half of a machine's venues are suspect",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "count(*) filter (where v.touched) > count(*) * r.impaired_venue_share",
+    becomes:
+      "count(*) filter (where v.touched) >= count(*) * r.impaired_venue_share",
+    noticedBy: ["6-half-of-the-venues-is-not-suspect"],
+  },
+  {
+    breaks: "three venues make a machine suspect",
+    file: "engine/040-impaired-regions.sql",
+    found: `  having count(*) >= r.impaired_min_venues
+    and count(*) filter (where v.touched)`,
+    becomes: "  having count(*) filter (where v.touched)",
+    noticedBy: ["6-three-venues-are-not-suspect"],
+  },
+  {
+    breaks: "a machine is suspect for as long as its venues are bad",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "bool_and((s.bad_since > at - engine.ms(r.impaired_within_ms)) is true)",
+    becomes: "bool_and(engine.is_bad(s.state))",
+    noticedBy: ["6-suspect-waits"],
+  },
+  {
+    breaks: "one region makes its machine suspect",
+    file: "engine/040-impaired-regions.sql",
+    found: "bool_and((s.bad_since",
+    becomes: "bool_or((s.bad_since",
+    noticedBy: ["6-well-from-one-of-its-regions"],
+  },
+  {
+    breaks: "a machine with one region is suspect",
+    file: "engine/040-impaired-regions.sql",
+    found: "where g.regions > 1 and s.state",
+    becomes: "where s.state",
+    noticedBy: ["6-only-region-is-not-suspect"],
+  },
+  {
+    breaks: "a machine is suspect although another one is asked",
+    file: "engine/070-incidents.sql",
+    found: "having count(distinct g.vantage) = 1",
+    becomes: "having count(distinct g.vantage) >= 1",
+    noticedBy: ["6-two-machines-are-not-suspect"],
   },
   {
     breaks: "an incident starts within the window",
     file: "engine/070-incidents.sql",
-    found: "b.ts > coalesce(last_well.ts, at - interval '7 days')",
-    becomes: "b.ts > greatest(last_well.ts, at - engine.ms(r.window_ms))",
-    noticedBy: ["5-ties-at-two"],
+    found:
+      "when s.in_a_row then coalesce(last_well.ts, at - interval '7 days')",
+    becomes:
+      "when s.in_a_row then greatest(last_well.ts, at - engine.ms(r.window_ms))",
+    noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "samples that nobody knows yet say when an incident began",

@@ -11,7 +11,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
   const venues = worlds.flatMap(({ venues }) => venues);
   await db.script(`
     truncate region, venue, component, probe, watch, sample, typical_latency, engine_clock, region_state, component_state,
-      venue_state, incident, alert_event, delivery, delivery_attempt, impairment restart identity
+      venue_state, incident, alert_event, delivery, delivery_attempt, impairment, region_vantage restart identity cascade
   `);
   await db.query(sql`
     insert into region (region, name, position)
@@ -45,6 +45,13 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
     join component c using (venue_id, component)
     join region using (region)
   `);
+  await db.query(sql`
+    insert into region_vantage (region_id, holds_from, machine)
+    select region_id, to_timestamp(v."holdsFrom" / 1000.0), v.machine
+    from jsonb_to_recordset(${JSON.stringify(worlds.flatMap(({ vantages }) => vantages))}::jsonb)
+      as v (region text, "holdsFrom" bigint, machine text)
+    join region using (region)
+  `);
 }
 
 const samplesAtOnce = 20_000;
@@ -56,13 +63,13 @@ export async function insertSamples(db: Db, samples: Sample[]): Promise<void> {
     const column = <Key extends keyof Sample>(key: Key) =>
       some.map((sample) => sample[key]);
     await db.query(sql`
-      insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
-      select to_timestamp(s.ts / 1000.0), component_id, region_id, s.fault is null, s.fault, s.latency_us, s.after_s
+      insert into sample (ts, component_id, region_id, good, fault, unserved, latency_us, received_after_s)
+      select to_timestamp(s.ts / 1000.0), component_id, region_id, s.fault is null, s.fault, nullif(s.unserved, false), s.latency_us, s.after_s
       from unnest(
         ${column("venue")}::text[], ${column("component")}::text[], ${column("region")}::text[],
-        ${column("ts")}::bigint[], ${column("fault")}::fault[], ${column("latencyUs")}::int[],
-        ${column("receivedAfterS")}::int[]
-      ) with ordinality as s (venue, component, region, ts, fault, latency_us, after_s, place)
+        ${column("ts")}::bigint[], ${column("fault")}::fault[], ${column("unserved")}::boolean[],
+        ${column("latencyUs")}::int[], ${column("receivedAfterS")}::int[]
+      ) with ordinality as s (venue, component, region, ts, fault, unserved, latency_us, after_s, place)
       join venue v using (venue)
       join component c using (venue_id, component)
       join region using (region)
@@ -119,7 +126,8 @@ export async function engineLines(db: Db): Promise<string> {
     with ms as (select 1000 as a_second),
     lines (what, place, within, line) as (
       select 1, s.component_id, s.region_id, concat_ws(
-        ' ', v.venue, c.component, g.region, s.state, s.reporting, s.samples, s.bad, s.slow, s.bad_run,
+        ' ', v.venue, c.component, g.region, s.state, s.reporting, s.samples, s.bad, s.slow, s.bad_run, s.in_part,
+        coalesce(round(extract(epoch from s.newest_bad_at) * a_second)::text, '-'),
         coalesce(round(extract(epoch from s.bad_since) * a_second)::text, '-')
       )
       from region_state s
@@ -144,10 +152,13 @@ export async function engineLines(db: Db): Promise<string> {
       union all
       select 4, i.region_id, 0, concat_ws(
         ' ', split_part(i.venues[1], ' ', 1), 'impaired in', g.region, round(extract(epoch from i.started_at) * a_second),
-        i.venues::text
+        i.venues::text, '{' || coalesce(b.regions, g.region) || '}'
       )
       from impairment i
       join region g using (region_id)
+      cross join lateral (
+        select string_agg(o.region, ',' order by o.position) as regions from region o where o.region_id = any (i.beside)
+      ) b
       cross join ms
       where i.ended_at is null
     )
@@ -164,7 +175,8 @@ export function opinionLines(moments: Moment[]): string {
       .map((v) =>
         [
           ...[v.venue, v.component, v.region, v.state, v.reporting ? "t" : "f"],
-          ...[v.samples, v.failed, v.slow, v.badRun, v.badSince ?? "-"],
+          ...[v.samples, v.failed, v.slow, v.badRun, v.failsInPart ? "t" : "f"],
+          ...[v.newestBadAt ?? "-", v.badSince ?? "-"],
         ].join(" "),
       ),
   );
@@ -184,6 +196,7 @@ export function opinionLines(moments: Moment[]): string {
         i.region,
         i.startedAt,
         `{${i.venues.join()}}`,
+        `{${i.group.join()}}`,
       ].join(" "),
     ),
   );
@@ -235,7 +248,11 @@ export async function engineRecords(db: Db): Promise<EngineRecords> {
         select jsonb_agg(jsonb_build_object(
           'region', g.region, 'startedAt', extract(epoch from m.started_at) * 1000,
           'recognisedAt', extract(epoch from m.recognised_at) * 1000, 'endedAt', extract(epoch from m.ended_at) * 1000,
-          'venues', m.venues
+          'venues', m.venues,
+          'group', coalesce(
+            (select jsonb_agg(b.region order by b.position) from region b where b.region_id = any (m.beside)),
+            jsonb_build_array(g.region)
+          )
         ) order by m.impairment_id)
         from impairment m join region g using (region_id)
       )

@@ -44,11 +44,11 @@ void t.test("what a scenario cannot say is told by file and line", (t) => {
   );
   refused(
     "eu-central .*3 q*2",
-    'a.txt, line 4: expected samples like . or x*3 or 700ms*3 or x*3@90, not "q*2"; the letters are _ . s x h d l b c t',
+    'a.txt, line 4: expected samples like . or x*3 or 700ms*3 or x*3@90, not "q*2"; the letters are _ . s x h d l b c t u',
   );
   refused(
     "eu-central .*3x",
-    'a.txt, line 4: expected samples like . or x*3 or 700ms*3 or x*3@90, not ".*3x"; the letters are _ . s x h d l b c t',
+    'a.txt, line 4: expected samples like . or x*3 or 700ms*3 or x*3@90, not ".*3x"; the letters are _ . s x h d l b c t u',
   );
   t.throws(() => parseScenario("It shows.\n\neu-central .*3\n", "a.txt"), {
     message: 'a.txt, line 3: expected a line "venue …" above the first samples',

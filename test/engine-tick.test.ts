@@ -1,6 +1,6 @@
 import t from "tap";
 import { openPool, type Pool, sql } from "../server/db.js";
-import { rules } from "../server/engine/rules.js";
+import { rules, rulesRow } from "../server/engine/rules.js";
 import { accepted, tick } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
@@ -35,10 +35,15 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
   await t.test("evidence says who voted what, and who did not", async (t) => {
     await playText(
       pool,
-      `eu-central .*12 x*3
-       us-east    .*6 _*9
-       ap-southeast _*15`,
+      // known only after what is played, so that the tick below opens it
+      `eu-central .*12 x*3@15
+       ap-southeast .*12 x*3@15
+       us-east    .*6 _*9`,
     );
+    await pool.query(sql`
+      insert into region_vantage (region_id, holds_from, machine)
+      select region_id, ${startsAt}::timestamptz, 'one' from region where region <> 'ap-southeast'
+    `);
     await member(pool, { region: "eu-central" }).renew();
     const decided = accepted(await tick(pool, afterS(90)));
     t.strictSame(decided.opened, ["kraken-2026-01-15-rest-degraded"]);
@@ -50,9 +55,12 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       opening: {
         at: "2026-01-15T12:01:30.000Z",
         state: "degraded",
-        reporting: 1,
-        quorum: 1,
-        confirming: 1,
+        published: 3,
+        reporting: 2,
+        vantages: 2,
+        quorum: 2,
+        confirming: 2,
+        notes: [],
         votes: [
           {
             region: "eu-central",
@@ -60,30 +68,158 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
             samples: 8,
             bad: 3,
             slow: 0,
+            unserved: 0,
             badRun: 3,
+            partial: null,
             faults: { timeout: 3 },
+            refusal: null,
             p50Ms: 80,
             typicalP50Ms: null,
             newestAt: "2026-01-15T12:01:10.000Z",
             ageMs: 20_000,
             probeVersion: "1.2.3",
+            machine: "one",
+          },
+          {
+            region: "ap-southeast",
+            vote: "degraded",
+            samples: 8,
+            bad: 3,
+            slow: 0,
+            unserved: 0,
+            badRun: 3,
+            partial: null,
+            faults: { timeout: 3 },
+            refusal: null,
+            p50Ms: 80,
+            typicalP50Ms: null,
+            newestAt: "2026-01-15T12:01:10.000Z",
+            ageMs: 20_000,
+            probeVersion: null,
+            machine: null,
           },
         ],
         notCounted: [
           {
-            region: "ap-southeast",
-            reason: "no samples within the last hour",
-            newestAt: null,
-          },
-          {
             region: "us-east",
             reason: "newest sample too old",
             newestAt: "2026-01-15T12:00:25.000Z",
+            machine: "one",
           },
         ],
       },
     });
   });
+
+  await t.test("evidence says what limits the votes", async (t) => {
+    const notes = async () => {
+      const [row] = await pool.query<{ notes: string[] }>(sql`
+        select evidence #> '{opening,notes}' as notes from incident
+      `);
+      return row!.notes;
+    };
+    await playText(
+      pool,
+      `one machine: eu-central us-east ap-southeast
+       eu-central .*12 x*3
+       us-east    .*12 x*3`,
+    );
+    t.strictSame(await notes(), [
+      "Regions whose probes run on one machine share its network: they are one vantage.",
+    ]);
+    await playText(pool, "published: eu-central\neu-central .*12 x*3");
+    t.strictSame(await notes(), [
+      "The registry publishes one region: nobody else can confirm what it sees.",
+    ]);
+  });
+
+  await t.test(
+    "evidence says what failed in part, unserved or not",
+    async (t) => {
+      const body = `.*12 ${"x . . u . . ".repeat(7)}`;
+      await playText(pool, `eu-central ${body}\nus-east ${body}`);
+      const [row] = await pool.query<{ vote: object }>(sql`
+      select evidence #> '{opening,votes,0}' as vote from incident
+    `);
+      // the last minute, and the three of them together
+      t.match(row!.vote, {
+        samples: 12,
+        bad: 4,
+        unserved: 2,
+        badRun: 1,
+        partial: { samples: 36, bad: 10 },
+      });
+    },
+  );
+
+  await t.test("an incident says why it closed", async (t) => {
+    await playText(pool, "eu-central .*12 x*5 .*30\nus-east .*12 x*5 .*30");
+    const [row] = await pool.query(sql`
+      select evidence ->> 'closedBecause' as because from incident
+    `);
+    t.strictSame(row, {
+      because:
+        "a region that saw it sees it well, and a quorum has for the whole hold",
+    });
+  });
+
+  await t.test(
+    "what an earlier version decided by, it decides by",
+    async (t) => {
+      // as `rules_in_force` has them of before there were these numbers
+      const since = [
+        "quorum_min_regions",
+        "partial_windows",
+        "slow_untypical_ms",
+        "unmeasured_close_ms",
+      ];
+      const earlier = Object.fromEntries(
+        Object.entries(rulesRow).filter(([name]) => !since.includes(name)),
+      );
+      const seen = async (text: string) => {
+        const lines = await play(pool, parseScenario(text), earlier);
+        return lines.map((line) => line.replace(/, rest:ticker, .*/, ""));
+      };
+      const okx = `venue okx, rest:ticker, every 5s, from ${startsAt.toISOString()}, decided every 10s`;
+      t.strictSame(
+        await seen(`${okx}\neu-central .*6 x*3`),
+        [
+          "+10s rest:ticker operational, 1 report, quorum 1",
+          "+40s rest:ticker degraded, 1 report, quorum 1",
+          "+40s opened okx-2026-01-15-rest-degraded",
+          "+40s alert opened okx-2026-01-15-rest-degraded, degraded",
+        ],
+        "one region that reports is enough",
+      );
+      t.strictSame(
+        await seen(
+          `${okx}\neu-central 5000ms*4\nus-east 5000ms*4\nap-southeast 5000ms*4`,
+        ),
+        ["+10s rest:ticker operational, 3 report, quorum 2"],
+        "nothing is slow before it is typical",
+      );
+      const part = `.*12 ${"x . . ".repeat(15)}`;
+      t.strictSame(
+        await seen(`${okx}\neu-central ${part}\nus-east ${part}`),
+        [
+          "+10s rest:ticker operational, 2 report, quorum 2",
+          "+90s rest:ticker degraded, 2 report, quorum 2",
+        ],
+        "nothing opens without a run",
+      );
+      const gone = ".*6 x*6 _*310";
+      t.strictSame(
+        (
+          await seen(
+            `venue okx, rest:ticker, every 300s, from ${startsAt.toISOString()}, decided every 600s
+           eu-central ${gone}\nus-east ${gone}`,
+          )
+        ).at(-1),
+        "+4200s rest:ticker unknown, 0 report, quorum 1",
+        "silence closes nothing, however long",
+      );
+    },
+  );
 
   await t.test(
     "an instant is decided once, and time goes forward",
@@ -199,7 +335,8 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     `);
     t.strictSame(incident, {
       closed_at: afterS(120),
-      last_bad_at: afterS(118),
+      // the slot of the newest bad sample, not the instant at which it was still in the window
+      last_bad_at: afterS(115),
       reason: "the component is no longer watched",
     });
     const states = await pool.query(sql`
@@ -241,7 +378,11 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       select s.state, s.reporting from component_state s join component c using (component_id) join venue v using (venue_id)
       where v.venue = 'kraken' and c.component = 'rest:ticker'
     `);
-    t.strictSame(ticker, { state: "operational", reporting: 1 });
+    t.strictSame(
+      ticker,
+      { state: "unknown", reporting: 1 },
+      "and the one that is left is no quorum of the two that are published",
+    );
     await migrate(pool, database.registry, log);
   });
 

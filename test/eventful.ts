@@ -27,7 +27,9 @@ export async function muchBefell(pool: Pool): Promise<void> {
   await everyFault(pool);
   await escalation(pool);
   await numbersLeftOut(pool);
-  await outageBesideSilence(pool);
+  await outagesBesideSilence(pool);
+  await failingInPart(pool);
+  await refused(pool);
   await incidentsBesideLatency(pool);
   await whatVenuesSaid(pool);
   for (const seconds of [344, 300, 250, 20]) await decide(pool, ago(seconds));
@@ -36,6 +38,7 @@ export async function muchBefell(pool: Pool): Promise<void> {
     where component = 'rest:ticker' and venue_id = (select venue_id from venue where venue = 'bitstamp')
   `);
   await decide(pool, ago(0));
+  await impairments(pool);
 }
 
 /** Thresholds of a registry that were read off measured silences. */
@@ -56,17 +59,24 @@ export function measuredStalls(registry: Registry): Registry {
   return copy;
 }
 
-/** One that is well and knows its clock, and one that has every trouble, on a machine that believes in 1970. */
+/**
+ * One that is well and knows its clock, and one that has every trouble, on a machine that believes in 1970. Both run on one machine, and one of them
+ * says where that is.
+ */
 async function probesReport(pool: Pool): Promise<void> {
   const unmeasured = { late: 3 };
+  const machine = "6f1d0c2b9a4e";
   await member(pool, {
-    ...{ region: "eu-central", unmeasured },
+    ...{ region: "eu-central", unmeasured, machine },
+    vantage: { name: "fra-1", place: "Frankfurt", network: "AS64496" },
     troubles: troubleKinds.map((kind) => ({
       ...{ kind, since: ago(60), detail: `as ${kind} may be` },
     })),
     clock: { errorMs: -Date.now(), withinMs: 40.5 },
   }).renew();
-  await member(pool, { unmeasured }).renew();
+  await member(pool, { unmeasured, machine }).renew();
+  // so they had said before anything was decided
+  await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
 }
 
 /** On each weekday at an hour of it, on days at one hour, and on one weekday at any hour. */
@@ -142,22 +152,59 @@ async function numbersLeftOut(pool: Pool): Promise<void> {
   `);
 }
 
-/** One region had fallen silent before it, another never spoke. */
-async function outageBesideSilence(pool: Pool): Promise<void> {
-  const where = { venue: "bitstamp", component: "rest:ticker" };
-  await measured(pool, { ...where, from: ago(350), to: ago(0), fault: "http" });
-  await unmeasured(pool, {
-    ...where,
-    from: ago(1000),
-    to: ago(-10),
-    regions: ["ap-southeast"],
-  });
-  await unmeasured(pool, {
-    ...where,
-    from: ago(410),
-    to: ago(-10),
-    regions: ["us-east"],
-  });
+/** One region had fallen silent before the first, another never spoke before the second; the regions left share a machine in one of them alone. */
+async function outagesBesideSilence(pool: Pool): Promise<void> {
+  for (const [component, region, silentFor] of [
+    ["rest:ticker", "us-east", 410],
+    ["rest:fx", "ap-southeast", 1000],
+  ] as const) {
+    const where = { venue: "bitstamp", component };
+    await measured(pool, {
+      ...{ ...where, from: ago(350), to: ago(0), fault: "http" },
+    });
+    await unmeasured(pool, {
+      ...{ ...where, from: ago(silentFor), to: ago(-10), regions: [region] },
+    });
+  }
+}
+
+/** Every third answer, from two regions and never many in a row. */
+async function failingInPart(pool: Pool): Promise<void> {
+  await pool.query(sql`
+    update sample s
+    set good = false, fault = 'http', latency_us = null
+    from component c, venue v, region g
+    where c.component_id = s.component_id and v.venue_id = c.venue_id and g.region_id = s.region_id
+      and v.venue = 'coinbase' and c.component = 'rest:book' and g.region in ('eu-central', 'us-east')
+      and extract(epoch from s.ts)::bigint / (c.cadence_ms / 1000) % 3 = 0
+  `);
+}
+
+/** A stream that the venue would not let us subscribe to. */
+async function refused(pool: Pool): Promise<void> {
+  const where = { venue: "kraken", component: "ws:trades" };
+  await measured(pool, { ...where, from: ago(360), to: ago(0), fault: "body" });
+  await pool.query(sql`
+    update sample s
+    set refusal = 'Currency pair not supported'
+    from component c, venue v
+    where c.component_id = s.component_id and v.venue_id = c.venue_id
+      and v.venue = 'kraken' and c.component = 'ws:trades' and s.fault = 'body'
+  `);
+}
+
+/** One of a region, which is over, and one of the two of a machine, which goes on. After all decisions: the next one would end it. */
+async function impairments(pool: Pool): Promise<void> {
+  await pool.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured, beside)
+    select region_id, ${ago(9_000)}::timestamptz, ${ago(8_990)}::timestamptz, ${ago(8_000)}::timestamptz, array['kraken', 'okx'], 3, null
+    from region
+    where region = 'ap-southeast'
+    union all
+    select region_id, ${ago(400)}::timestamptz, ${ago(390)}::timestamptz, null, array['kraken', 'okx'], 3, array_agg(region_id) over ()
+    from region
+    where region in ('eu-central', 'us-east')
+  `);
 }
 
 /** Of a stream; of endpoints that answered only before, and not before it; and of a venue that trades nothing. */

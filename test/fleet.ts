@@ -62,7 +62,6 @@ const rollups = [
   "sample_hour",
   "component_minute",
   "venue_minute",
-  "venue_day",
   "latency_day",
   "venue_latency_day",
 ];
@@ -80,9 +79,9 @@ async function rollUp(db: Db): Promise<void> {
 }
 
 /** Rolls up what was measured and lets the engine decide, as of now or of an instant just past. */
-export async function decide(db: Db, at = new Date()): Promise<void> {
+export async function decide(db: Db, at?: Date): Promise<void> {
   await rollUp(db);
-  accepted(await tick(db, at));
+  accepted(await tick(db, at ?? new Date()));
 }
 
 /** Lets the engine decide every instant from the one to the other, and rolls up what was measured. */
@@ -137,8 +136,9 @@ export async function forget(db: Db): Promise<void> {
       end loop;
     end $$;
     truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
-      channel, delivery, delivery_attempt, impairment, typical_latency, typical_week, hours_kept,
-      rules_in_force restart identity
+      channel, delivery, delivery_attempt, impairment, typical_latency, typical_week, open_hour, hours_kept,
+      rules_in_force, excluded_minute restart identity;
+    update rollups_made set hours_to = default, days_to = default
   `);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Some hours of samples in which all that can happen around a gap does: nobody measures for minutes or hours, or one region
- * does not; venues fail before, after and across it; samples of before come to the database long after; endpoints are slow; a
- * boundary of typical latencies is passed. The same at each run.
+ * does not; venues fail before, after and across it, all along a little, or tell us to wait; samples of before come to the database
+ * long after; endpoints are slow; two regions move to one machine; a boundary of typical latencies is passed. The same at each run.
  */
 import { sql, type Db } from "../server/db.js";
 import { rulesRow } from "../server/engine/rules.js";
@@ -18,13 +18,15 @@ export interface GappedWorld {
   rules: Record<string, number>;
   cadences: { venue: string; cadenceMs: number }[];
   samples: Sample[];
+  vantages: { region: string; holdsFrom: Date; machine: string | null }[];
 }
 
 interface Sample {
   venue: string;
   region: string;
   ts: Date;
-  fault: "timeout" | null;
+  fault: "timeout" | "limited" | null;
+  unserved: boolean;
   latencyMs: number | null;
   receivedAfterS: number;
 }
@@ -80,6 +82,11 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
   const samples = cadences.flatMap(({ venue, cadenceMs }) => {
     const bad = troubles(6);
     const slow = troubles(3);
+    const paused = troubles(2);
+    const badInPart = troubles(2).map(({ fromMs, toMs }) => ({
+      fromMs,
+      toMs: toMs + 10 * minuteMs,
+    }));
     return regions.flatMap((region) => {
       const own = ofRegion.get(region)!;
       const aloneBad = troubles(2);
@@ -90,7 +97,8 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
         const fails =
           (within(ms, bad) ?? within(ms, own.bad) ?? within(ms, aloneBad))
             ? random() < 0.9
-            : random() < 0.02;
+            : random() < (within(ms, badInPart) ? 0.3 : 0.02);
+        const unserved = within(ms, paused) !== undefined;
         const heldBack = within(ms, own.heldBack);
         const delivered =
           heldBack && heldBack.toMs + (seed % 3) * 10 * minuteMs;
@@ -98,8 +106,9 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
           venue,
           region,
           ts: new Date(ms),
-          fault: fails ? "timeout" : null,
-          latencyMs: fails ? null : within(ms, slow) ? 2_500 : 80,
+          fault: unserved ? "limited" : fails ? "timeout" : null,
+          unserved,
+          latencyMs: unserved || fails ? null : within(ms, slow) ? 2_500 : 80,
           receivedAfterS: delivered
             ? Math.ceil((delivered - ms) / 1000)
             : Math.floor(random() * 4),
@@ -113,14 +122,30 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
     step_ms: pick([5_000, 10_000, 20_000]),
     typical_min_hours: 2,
   };
-  return { seed, startMs, endMs, rules, cadences, samples };
+  const together = regions.slice(0, 2);
+  const movesAt = new Date(pick(edges) - 5 * minuteMs);
+  const vantages = regions.flatMap((region) => [
+    { region, holdsFrom: new Date(0), machine: region },
+    {
+      region,
+      holdsFrom: movesAt,
+      machine: together.includes(region) ? "one" : null,
+    },
+  ]);
+  return { seed, startMs, endMs, rules, cadences, samples, vantages };
 }
 
 export async function insertGappedWorld(
   db: Db,
-  { cadences, samples, startMs, endMs }: GappedWorld,
+  { cadences, samples, vantages, startMs, endMs }: GappedWorld,
 ): Promise<void> {
-  await db.script("truncate sample");
+  await db.script("truncate sample, region_vantage");
+  await db.query(sql`
+    insert into region_vantage (region_id, holds_from, machine)
+    select g.region_id, v."holdsFrom", v.machine
+    from jsonb_to_recordset(${JSON.stringify(vantages)}::jsonb) as v (region text, "holdsFrom" timestamptz, machine text)
+    join region g using (region)
+  `);
   await db.query(sql`
     update venue set published = venue = any (${cadences.map(({ venue }) => venue)})
   `);
@@ -134,10 +159,10 @@ export async function insertGappedWorld(
     where c.venue_id = v.venue_id
   `);
   await db.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
-    select s.ts, c.component_id, g.region_id, s.fault is null, s.fault, s."latencyMs" * 1000, s."receivedAfterS"
+    insert into sample (ts, component_id, region_id, good, fault, unserved, latency_us, received_after_s)
+    select s.ts, c.component_id, g.region_id, s.fault is null, s.fault, nullif(s.unserved, false), s."latencyMs" * 1000, s."receivedAfterS"
     from jsonb_to_recordset(${JSON.stringify(samples)}::jsonb) as s (
-      venue text, region text, ts timestamptz, fault fault, "latencyMs" int, "receivedAfterS" int
+      venue text, region text, ts timestamptz, fault fault, unserved boolean, "latencyMs" int, "receivedAfterS" int
     )
     join venue v using (venue)
     join component c on c.venue_id = v.venue_id and c.component = 'rest:ticker'

@@ -4,11 +4,12 @@ import { WebSocketServer, type WebSocket } from "ws";
 import { makeFeed } from "../probe/feed.js";
 import { startLine } from "../probe/line.js";
 import { refusedFeed } from "../probe/refusal.js";
+import { refusalWords } from "../probe/refusal-words.js";
 import { makeResolver } from "../probe/resolver.js";
 import { startSession } from "../probe/session.js";
 import type { Down } from "../probe/socket.js";
-import { makeLog } from "../server/log.js";
 import { loadRegistry } from "../server/registry.js";
+import { listeningLog } from "./listening-log.js";
 import { until } from "./until.js";
 
 const { venues } = await loadRegistry("registry.json");
@@ -40,10 +41,23 @@ const hostile = [
   deepFields,
 ];
 
+/** As long as a notice that is read at all may be, and as deep as that allows. */
+const deepRefusals = [
+  `{"event":"error","arg":${"[".repeat(30_000)}${"]".repeat(30_000)}}`,
+  `${'{"error":'.repeat(6_000)}1${"}".repeat(6_000)}`,
+];
+
+for (const text of deepRefusals)
+  void t.test(`a refusal ${text.slice(0, 40)} is put into words`, (t) => {
+    const words = refusalWords(JSON.parse(text));
+    t.ok(words.length > 0 && words.length <= 200, words);
+    t.end();
+  });
+
 for (const text of hostile)
   void t.test(`a frame ${text.slice(0, 60)} names nobody`, (t) => {
     const feeds = streams.map(makeFeed);
-    t.equal(refusedFeed(JSON.parse(text), feeds), null);
+    t.equal(refusedFeed(JSON.parse(text), feeds, feeds), null);
     t.end();
   });
 
@@ -52,12 +66,12 @@ void t.test("refusals are still told by what they name", (t) => {
   for (const feed of feeds) {
     const { args } = feed.stream.subscribe as { args: unknown[] };
     const [arg] = structuredClone(args);
-    t.equal(refusedFeed({ event: "error", arg }, feeds), feed);
-    t.equal(refusedFeed({ type: "x:error", arg }, feeds), feed);
-    t.equal(refusedFeed({ event: "terror", arg }, feeds), null);
+    t.equal(refusedFeed({ event: "error", arg }, feeds, feeds), feed);
+    t.equal(refusedFeed({ type: "x:error", arg }, feeds, feeds), feed);
+    t.equal(refusedFeed({ event: "terror", arg }, feeds, feeds), null);
   }
   const other = { channel: "trades", instId: "OTHER" };
-  t.equal(refusedFeed({ event: "error", arg: other }, feeds), null);
+  t.equal(refusedFeed({ event: "error", arg: other }, feeds, feeds), null);
   t.end();
 });
 
@@ -127,10 +141,4 @@ async function serve(t: Test) {
   });
   const { port } = server.address() as AddressInfo;
   return { url: `ws://127.0.0.1:${port}`, sockets, asked: () => asked };
-}
-
-function listeningLog() {
-  const lines: string[] = [];
-  const log = makeLog("test", "error", (line) => lines.push(line));
-  return { log, lines };
 }

@@ -9,6 +9,11 @@ import { decideThrough, forget, measured } from "./fleet.js";
 import { runCli } from "./run-script.js";
 import { until } from "./until.js";
 
+interface Gone {
+  detail: string;
+  retractedAt: string;
+}
+
 void t.test("venuewatch incident retract", async (t) => {
   const { pool, registry, url } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
@@ -70,9 +75,41 @@ void t.test("venuewatch incident retract", async (t) => {
 
     await decideThrough(pool, ago(198), ago(170));
     t.strictSame(await slugs(pool), [slug], "it is bad still, and that is all");
-    t.equal((await api.ask(`/v1/incidents/${slug}`)).status, 404);
-    for (const path of ["/v1/status", "/v1/incidents", "/v1/targets/kraken"])
-      t.notMatch((await api.ask(path)).text, slug, path);
+    const gone = await api.ask<Gone>(`/v1/incidents/${slug}`);
+    t.equal(
+      gone.headers["content-type"],
+      "application/problem+json; charset=utf-8",
+    );
+    t.equal(gone.headers["cache-control"], "public, max-age=300");
+    t.match(gone.body, {
+      ...{ type: "about:blank", title: "Not Found", status: 404, slug },
+      reason: "our proof of a good answer was wrong",
+      retractedAt: ago(200).toISOString().slice(0, 17),
+    });
+    t.equal(
+      gone.body.detail,
+      `The incident ${slug} was retracted at ${gone.body.retractedAt}: our proof of a good answer was wrong`,
+    );
+    const never = await api.ask(`/v1/incidents/${slug}-2`);
+    t.equal(never.headers["cache-control"], "no-store");
+    t.notMatch(
+      never.text,
+      "retracted",
+      "of one that never was nothing is said",
+    );
+    for (const path of [
+      "/v1/status",
+      "/v1/incidents",
+      "/v1/incidents?format=csv",
+      "/v1/targets/kraken",
+      "/v1/reliability",
+      "/v1/notify",
+      "/metrics",
+    ]) {
+      const { text } = await api.ask(path);
+      t.notMatch(text, slug, path);
+      t.notMatch(text, "our proof", path);
+    }
     t.match((await api.ask("/v1/targets/kraken")).body, {
       state: "degraded",
       summary: { incidents: 0 },
@@ -126,6 +163,15 @@ void t.test("venuewatch incident retract", async (t) => {
       sql`select retraction_reason as reason from incident`,
     );
     t.match(kept, { reason: "a drill" });
+
+    // as the migration does with those that were given before they were public
+    await pool.query(
+      sql`insert into retracted_in_confidence select incident_id from incident`,
+    );
+    const { body, text } = await api.ask<Gone>(`/v1/incidents/${slug}`);
+    t.match(body, { slug, reason: null });
+    t.notMatch(text, "a drill", "what was said in confidence stays so");
+    await pool.query(sql`truncate retracted_in_confidence`);
   });
 
   await t.test("a tick that is under way is waited for", async (t) => {

@@ -40,7 +40,8 @@ const faults: [
 
 for (const [text, line, column, expected, found] of faults)
   void t.test(`${JSON.stringify(text)} is told where it breaks`, (t) => {
-    t.strictSame(jsonFault(text), { line, column, expected, found });
+    const ambiguous = false;
+    t.strictSame(jsonFault(text), { ambiguous, line, column, expected, found });
     t.end();
   });
 
@@ -65,9 +66,32 @@ void t.test(
 void t.test("a fault is found exactly where JSON.parse finds one", (t) => {
   const texts = [...oneCharacterOff(registry.slice(0, 900) + "]}]}")];
   texts.push(registry, "0", "-1.5e+9", '"\\u00e9\\n"', " null ", "[[[]]]");
-  for (const text of texts)
-    if ((jsonFault(text) === null) !== isJson(text)) t.fail(text);
+  for (const text of texts) {
+    const fault = jsonFault(text);
+    if ((fault === null || fault.ambiguous) !== isJson(text)) t.fail(text);
+  }
   t.equal(jsonFault(registry), null);
+  t.end();
+});
+
+void t.test("a name that an object has already is a fault", (t) => {
+  const text = '{"a": 1,\n "b": [{"a": 2}, {"a": 3}],\n "\\u0061": 4}';
+  t.strictSame(jsonFault(text), {
+    ambiguous: true,
+    line: 3,
+    column: 2,
+    expected: "another property name, as the object has this one already",
+    found: '"\\u0061": 4}',
+  });
+  t.equal(jsonFault('{"__proto__": 1, "a": {"__proto__": 2}}'), null);
+  t.end();
+});
+
+void t.test("names and passwords in addresses are not shown", (t) => {
+  t.equal(
+    jsonFault('{"url" "https://me:hunter2@host/"}')?.found,
+    '"https://***@host/"}',
+  );
   t.end();
 });
 

@@ -148,7 +148,7 @@ async function noteTicks(pool: Pool): Promise<void> {
     );
     create function note_tick() returns trigger language plpgsql as $$
     begin
-      insert into noted_tick (at, holder) select new.ticked_at, l.holder from leader l;
+      insert into noted_tick (at, holder) select new.ticked_at, l.holder from leader l where l.office = 'engine';
       return null;
     end;
     $$;
@@ -172,7 +172,7 @@ async function ticks(pool: Pool): Promise<Tick[]> {
 
 async function leader(pool: Pool) {
   const [row] = await pool.query<{ pid: number }>(
-    sql`select split_part(holder, ':', 2)::int as pid from leader where expires_at > clock_timestamp()`,
+    sql`select split_part(holder, ':', 2)::int as pid from leader where office = 'engine' and expires_at > clock_timestamp()`,
   );
   return row;
 }

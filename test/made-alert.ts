@@ -51,7 +51,8 @@ export function closedAlert(): Alert {
     ...{ eventId: 8125, kind: "closed", at: closedAt },
     incident: {
       ...opened.incident,
-      ...{ status: "closed", closedAt, durationSeconds: 1134 },
+      ...{ status: "closed", closedAt, durationSeconds: 1074 },
+      endedAt: "2026-01-31T11:59:00.000Z",
     },
   };
 }

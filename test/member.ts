@@ -26,6 +26,8 @@ export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
     troubles: [],
     clock: null,
     known: usual,
+    vantage: null,
+    machine: null,
     ...given,
   };
   const self: Member = {

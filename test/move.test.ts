@@ -15,13 +15,16 @@ import { everythingDecided } from "./decisions.js";
 import { claim, expand, settle } from "./dispatched.js";
 import { ago, measured } from "./fleet.js";
 import { member } from "./member.js";
-import { everythingIn, historyOf, makePast } from "./moving.js";
+import { everythingIn, historyOf, hourMarks, makePast } from "./moving.js";
 import { randomFrom } from "./random-samples.js";
 import { same } from "./same.js";
 
 const log = makeLog("test", "warn");
 /** They live as long as samples, by whole chunks. */
-const weekLevels = ["rest_hour", "stream_hour", "latency_hour"];
+const weekLevels = [
+  ...["rest_hour", "stream_hour", "latency_hour"],
+  ...["component_hour", "venue_hour"],
+];
 const kills = Number(process.env.MOVE_KILLS ?? 1);
 
 void t.test("a move, killed again and again", async (t) => {
@@ -30,6 +33,7 @@ void t.test("a move, killed again and again", async (t) => {
   const source = poolOf(t, host.url);
   await makePast(source);
   const before = await everythingIn(source);
+  const openHours = await openHoursOf(source);
   const rawFrom = await oldestChunk(source);
   const begun = new Date();
   const url = await emptyDatabase(t);
@@ -74,6 +78,8 @@ void t.test("a move, killed again and again", async (t) => {
 
   await t.test("and everything is there, once, as it was", async (t) => {
     sameButForNewHours(t, await everythingIn(target), before, "every row");
+    t.ok(openHours.length > 0);
+    t.strictSame(await openHoursOf(target), openHours, "hours that run");
     t.ok(before["alert_event"]!.length > 0);
     const [held] = await target.query<{ due: string | null }>(
       sql`select upkeep.compress_next(${begun}) as due`,
@@ -263,21 +269,22 @@ async function historyStays(t: Test, target: Pool): Promise<void> {
 }
 
 function lasting(history: Record<string, string[]>): Record<string, string[]> {
-  const passing = [...weekLevels, "hours_kept"];
+  const passing = [...weekLevels, ...hourMarks];
   return Object.fromEntries(
     Object.entries(history).filter(([level]) => !passing.includes(level)),
   );
 }
 
-/** Two minutes after an hour's end its rows are kept by whoever refreshes: where that was in between, those of a week are not compared. */
+/** Two to five minutes after an hour's end its rows are kept and added up by whoever refreshes: where that was in between, those of a week are not compared. */
 function sameButForNewHours(
   t: Test,
   found: Record<string, string[]>,
   before: Record<string, string[]>,
   name: string,
 ): void {
-  const isSameHour =
-    found["hours_kept"]!.join() === before["hours_kept"]!.join();
+  const isSameHour = hourMarks.every(
+    (mark) => found[mark]!.join() === before[mark]!.join(),
+  );
   if (isSameHour) same(t, found, before, name);
   else same(t, lasting(found), lasting(before), name);
 }
@@ -360,6 +367,13 @@ async function smallSource(t: Test) {
   const source = poolOf(t, url);
   await measured(source, { venue: "okx", from: ago(60), to: ago(20) });
   return { source, url };
+}
+
+/** The newest count of each hour that runs. */
+function openHoursOf(pool: Pool): Promise<unknown[]> {
+  return pool.query(sql`
+    select distinct on (hour, venue_id) hour, venue_id, answers, p50_us from open_hour order by hour, venue_id, holds_from desc
+  `);
 }
 
 /** When the oldest chunk of samples begins, before which upkeep takes nothing for backed by them. */

@@ -69,7 +69,8 @@ export async function makePast(pool: Pool): Promise<void> {
   });
   await decide(pool, ago(60));
   await decide(pool, ago(20));
-  await pool.query(sql`call upkeep.refresh_late(now())`);
+  // also the hours of days that are over, which routine leaves out: a move rolls them up
+  await pool.query(sql`call upkeep.refresh_all('-infinity', now())`);
 }
 
 export async function compressAll(db: Db, at: Date): Promise<void> {
@@ -85,19 +86,23 @@ const rollups = [
   ...["sample_minute", "sample_hour"],
   ...["rest_hour", "stream_hour", "latency_hour"],
   ...["component_minute", "venue_minute"],
+  ...["component_hour", "venue_hour", "component_day"],
   ...["venue_day", "latency_day", "venue_latency_day", "usual_hour"],
 ];
 
-/** Every row of the roll-ups, as text, and up to when those of a week are kept. */
+/** Tables that say up to when hours are rolled up. */
+export const hourMarks = ["hours_kept", "rollups_made"];
+
+/** Every row of the roll-ups, as text, and up to when those of a week are kept and added up. */
 export function historyOf(db: Db): Promise<Record<string, string[]>> {
-  return rowsOf(db, [...rollups, "hours_kept"]);
+  return rowsOf(db, [...rollups, ...hourMarks]);
 }
 
-/** Every row of everything that is data, as text. */
+/** Every row of everything that is data, as text; without how often upkeep has changed the past since the last tick. */
 export async function everythingIn(db: Db): Promise<Record<string, string[]>> {
   const tables = await db.query<{ name: string }>(sql`
     select relname as name from pg_class
-    where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader', 'typical_week')
+    where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader', 'typical_week', 'open_hour')
     order by 1
   `);
   return rowsOf(db, [...tables.map(({ name }) => name), ...rollups]);
@@ -108,7 +113,7 @@ async function rowsOf(db: Db, names: string[]) {
   for (const name of names) {
     // not the row itself: a table of the target has no memory of columns that were dropped
     const rows = await db.text<{ row: string }>(
-      `select to_jsonb(r)::text as row from venuewatch.${name} r order by 1`,
+      `select (to_jsonb(r) - 'revision')::text as row from venuewatch.${name} r order by 1`,
       [],
     );
     all[name] = rows.map(({ row }) => row);

@@ -253,9 +253,11 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
   t.strictSame(
     byChore(await told(registry), "upkeep_interval_seconds"),
     new Map([
+      ["leaving out impaired regions", 4],
       ["rolling up the newest minutes", 4],
       ["rolling up the hour and the day that run", 60],
       ["keeping the hours of a week", 60],
+      ["making roll-ups again", 60],
       ["rolling up late samples", 600],
       ["compressing", 60],
       ["dropping old chunks", 3600],

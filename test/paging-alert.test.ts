@@ -59,6 +59,7 @@ void t.test("an opening triggers, with all that a responder needs", (t) => {
         at: "2026-01-31T11:41:20.000Z",
         startedAt: "2026-01-31T11:41:06.000Z",
         closedAt: null,
+        endedAt: null,
         durationSeconds: null,
         venue: "Kraken",
         component: "Ticker",
@@ -93,7 +94,7 @@ void t.test("one key an incident: what triggers is resolved", (t) => {
   t.equal(new Set(events.map(({ dedup_key }) => dedup_key)).size, 1);
   const starts = events.map(({ payload }) => payload.timestamp);
   t.strictSame(new Set(starts), new Set(["2026-01-31T11:41:06.000Z"]));
-  t.match(events[2]!.payload.custom_details, { durationSeconds: 1134 });
+  t.match(events[2]!.payload.custom_details, { durationSeconds: 1074 });
 
   const { incident } = openedAlert();
   const other = { ...incident, slug: `${incident.slug}-2` };

@@ -52,7 +52,10 @@ const keeper = startKeeper({
   keep(mayTakeOver) {
     const { unmeasured, troubles, clock } = probe.status();
     const known = registry.venues.map(({ id }) => id);
-    const report = { ...identity, unmeasured, troubles, clock, known };
+    const report = {
+      ...{ ...identity, unmeasured, troubles, clock, known },
+      ...{ vantage: null, machine: null },
+    };
     return keepWatch(pool, report, mayTakeOver, leaseMs);
   },
   leave: () => leaveWatch(pool, region, identity.process),

@@ -11,7 +11,7 @@ import type {
   Rules,
   Sample,
   Typical,
-  Venue,
+  Vantage,
   World,
 } from "./second-opinion/world.js";
 
@@ -20,7 +20,10 @@ export interface Run {
   worlds: World[];
 }
 
-/** Worlds of one venue, in which regions are never impaired. They share their regions. */
+/**
+ * Worlds of one venue, in which regions are never impaired. They share their regions, of which a registry has one, two,
+ * three or four.
+ */
 export function componentWorlds(
   seed: number,
   count: number,
@@ -31,7 +34,7 @@ export function componentWorlds(
   frame.rules.impaired_min_venues = 1_000_000;
   // not every ten seconds, as in the rule book: so many incidents at once never are, and judging them anew takes its time
   frame.rules.retraction_every_ms = dice.weighted([20_000, 60_000]);
-  const regions = ["ra", "rb", "rc", "rd"];
+  const regions = ["ra", "rb", "rc", "rd"].slice(0, [4, 4, 3, 2, 1][seed % 5]);
   const worlds = Array.from({ length: count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
     const measuring = own.some(regions);
@@ -40,32 +43,46 @@ export function componentWorlds(
       own.weighted([1, 1, 1, 2, 3]),
       cadencesS,
     );
-    const world = { ...frame, regions, venues: [{ id: `w${i}`, components }] };
+    const world = {
+      ...frame,
+      regions,
+      venues: [{ id: `w${i}`, components }],
+      vantages: [],
+    };
     const inCommon = own.happens(0.3)
       ? troublesOf(own, frame, components[0]!, measuring)
       : null;
-    return filled(
-      world,
-      own,
-      (component) => inCommon ?? troublesOf(own, frame, component, measuring),
-    );
+    const prevented = own.happens(0.3)
+      ? preventedSlots(own, frame, measuring)
+      : [];
+    return filled(world, own, (component) => [
+      ...(inCommon ?? troublesOf(own, frame, component, measuring)),
+      ...prevented,
+    ]);
   });
   return { seed, worlds };
 }
 
-/** Small fleets, in which regions are impaired. Each has regions of its own. */
+/**
+ * Small fleets, in which regions are impaired. Each has regions of its own. Where there is a single fleet it may be of one
+ * region, which is then all that the registry has.
+ */
 export function fleets(seed: number, count: number, rules: Rules): Run {
   const { cadencesS, ...frame } = frameOf(seed, new Dice(seed), rules);
-  const worlds = Array.from({ length: count }, (_, i) => {
+  const alone = seed % 6 === 5;
+  // each of the fleets has as many regions at least, and together they are one registry
+  frame.rules.quorum_min_regions = Math.min(frame.rules.quorum_min_regions, 2);
+  const worlds = Array.from({ length: alone ? 1 : count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
     const regions = ["a", "b", "c", "d"]
-      .slice(0, own.weighted([2, 3, 3, 4]))
+      .slice(0, alone ? 1 : own.weighted([2, 3, 3, 4]))
       .map((letter) => `f${i}${letter}`);
     const venues = Array.from({ length: own.whole(5, 7) }, (_, v) => ({
       id: `f${i}v${v}`,
       components: componentsFor(own, own.weighted([1, 1, 2, 3]), cadencesS),
     }));
-    const world = { ...frame, regions, venues };
+    const vantages = vantagesFor(own, frame, regions, `m${i}`);
+    const world = { ...frame, regions, venues, vantages };
     const regional = regionalTroubles(own, world);
     return filled(world, own, (component, venue) => [
       ...(own.happens(0.4)
@@ -106,7 +123,8 @@ export function inBatches({ seed, worlds }: Run) {
     const first = batches.findIndex(({ by }) => by >= knownAt);
     batches[first]?.samples.push(sample);
     if (first < 0 || dice.happens(0.9)) continue;
-    const again = { ...sample, fault: sample.fault ? null : "timeout" };
+    const fault = sample.fault ? null : "timeout";
+    const again = { ...sample, fault, unserved: false };
     batches[first + dice.whole(1, 5)]?.samples.push(again);
   }
   return batches.map(({ by, samples }) => ({
@@ -197,15 +215,19 @@ function varied(usual: Rules, dice: Dice): Rules {
     ...usual,
     slow_multiple: dice.weighted([3, 2.5, 1.75]),
     slow_floor_ms: dice.weighted([500, 40]),
+    slow_untypical_ms: dice.weighted([3_000, 1_000]),
     window_ms: dice.weighted([20_000, 30_000, 60_000]),
     window_cadences: dice.weighted([4, 6]),
     vote_max_age_ms: dice.weighted([15_000, 30_000, 60_000]),
     min_samples: dice.weighted([2, 3]),
+    partial_windows: dice.weighted([2, 3]),
+    quorum_min_regions: dice.weighted([1, 2, 2, 2, 3]),
     opening_bad_run: dice.weighted([1, 2, 3, 3]),
     recovery_hold_ms: dice.weighted([10_000, 30_000, 60_000]),
     flap_openings: dice.weighted([2, 3]),
     flap_within_ms: dice.weighted([120_000, 300_000]),
     flap_hold_ms: dice.weighted([60_000, 120_000]),
+    unmeasured_close_ms: dice.weighted([30_000, 90_000]),
     retraction_every_ms: dice.weighted([10_000, 20_000, 60_000]),
     retraction_ms: dice.weighted([60_000, 120_000, 600_000]),
     late_sample_ms: dice.weighted([4_000, 8_000, 15_000]),
@@ -225,10 +247,47 @@ function componentsFor(
     cadenceMs: dice.weighted(cadencesS) * 1000,
   });
   const first = draw();
-  return ["ticker", "book", "trades"].slice(0, count).map((name) => {
+  const socket = dice.happens(0.2);
+  return ["ticker", "book", "trades"].slice(0, count).map((name, place) => {
+    if (socket && place === 0) return { ...first, id: "ws:conn", kind: "ws" };
     const { kind, cadenceMs } = alike ? first : draw();
     return { id: `${kind}:${name}`, kind, cadenceMs };
   });
+}
+
+/** All regions on one machine, or two of them, all along or for some time; or none, as far as anybody knows. */
+function vantagesFor(
+  dice: Dice,
+  { instants, rules }: Frame,
+  regions: string[],
+  machine: string,
+): Vantage[] {
+  const on = (region: string, holdsFrom: number, machine: string | null) => ({
+    region,
+    holdsFrom,
+    machine,
+  });
+  const before = instants[0]! - dayMs;
+  const two = regions.slice(0, 2);
+  const together = dice.weighted([[], regions, two, two]);
+  const vantages = regions.flatMap((region): Vantage[] => {
+    if (together.includes(region)) return [on(region, before, machine)];
+    // another machine, several of them, or nothing was reported
+    return dice.weighted([
+      [on(region, before, `${machine}-${region}`)],
+      [on(region, before, null)],
+      [],
+    ]);
+  });
+  if (dice.happens(0.7)) return vantages;
+  const moved = dice.weighted(regions);
+  const at = dice.weighted(instants) + dice.weighted([0, 0, 1]);
+  const lastsMs = dice.whole(1, 40) * rules.step_ms;
+  return [
+    ...vantages,
+    on(moved, at, dice.weighted([machine, null])),
+    on(moved, at + lastsMs, dice.weighted([machine, null])),
+  ];
 }
 
 /** Something that is wrong in some regions for some time. */
@@ -237,13 +296,15 @@ interface Trouble {
   to: number;
   regions: string[];
   /** What becomes of the slot, the `place`-th of the trouble. */
-  of: (place: number, slot: Slot) => void;
+  of: (place: number, slot: Slot, component: Component) => void;
 }
 
 interface Slot {
   ts: number;
   measured: boolean;
   bad: boolean;
+  /** The venue prevents it, if it is bad. */
+  prevented: boolean;
   slow: boolean;
   lateMs: number;
 }
@@ -262,7 +323,101 @@ function troublesOf(
   });
   if (dice.happens(0.2)) troubles.unshift(flapping(dice, frame, measuring));
   if (dice.happens(0.2)) troubles.push(...contradicted(dice, frame, measuring));
+  if (dice.happens(0.15)) troubles.unshift(inPart(dice, frame, measuring));
+  if (dice.happens(0.1)) troubles.push(...oneIsLeft(dice, frame, measuring));
+  if (dice.happens(0.1)) troubles.push(...unwitnessed(dice, frame, measuring));
   return troubles;
+}
+
+/** All along, a fifth to two fifths of the answers fail, hardly ever several in a row. */
+function inPart(dice: Dice, { instants }: Frame, regions: string[]): Trouble {
+  const share = dice.weighted([0.2, 0.3, 0.4]);
+  const every = dice.weighted([3, 4, 5]);
+  return {
+    from: instants[0]! - 20 * minuteMs,
+    to: Infinity,
+    regions: dice.happens(0.7) ? regions : dice.some(regions),
+    of: dice.weighted<Trouble["of"]>([
+      (_, slot) => (slot.bad = dice.happens(share)),
+      (place, slot) => (slot.bad = place % every === 0),
+    ]),
+  };
+}
+
+/** One region is blocked for good, and the others fall silent one after the other. */
+function oneIsLeft(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
+  const [blocked, ...others] = dice.shuffled(measuring);
+  const { from } = spanWithin(dice, frame, 5_000);
+  const lastsMs = dice.whole(10, 60) * frame.rules.step_ms;
+  return [
+    {
+      from: frame.instants[0]! - 20 * minuteMs,
+      to: Infinity,
+      regions: [blocked!],
+      of: (_, slot) => (slot.bad = true),
+    },
+    ...others.map((region): Trouble => {
+      const silentFrom = from + dice.whole(0, 60_000);
+      return {
+        from: silentFrom,
+        to: silentFrom + lastsMs,
+        regions: [region],
+        of: (_, slot) => (slot.measured = false),
+      };
+    }),
+  ];
+}
+
+/** Some regions see it bad, and then never see it well: they are blocked or silent for good. */
+function unwitnessed(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
+  const { from, to } = spanWithin(dice, frame, 5_000);
+  const witnesses = dice.some(measuring);
+  const sawItBad: Trouble = {
+    from,
+    to,
+    regions: witnesses,
+    of: (_, slot) => (slot.bad = true),
+  };
+  const others: Trouble = {
+    from: from - 60_000,
+    to: Infinity,
+    regions: measuring.filter((region) => !witnesses.includes(region)),
+    // or they are asked only afterwards
+    of: dice.weighted<Trouble["of"]>([
+      (_, slot) => (slot.bad = false),
+      (_, slot) => (slot.measured = slot.ts >= to),
+    ]),
+  };
+  const never = witnesses.map((region): Trouble => {
+    const isBlocked = dice.happens(0.4);
+    const of: Trouble["of"] = isBlocked
+      ? (_, slot) => (slot.bad = true)
+      : (_, slot) => (slot.measured = false);
+    return { from: to, to: Infinity, regions: [region], of };
+  });
+  return [sawItBad, others, ...never];
+}
+
+/** The venue tells us to wait, or its socket is down with all of its streams. */
+function preventedSlots(
+  dice: Dice,
+  frame: Frame,
+  measuring: string[],
+): Trouble[] {
+  return Array.from({ length: dice.whole(1, 3) }, () => ({
+    ...spanWithin(dice, frame, dice.weighted([5_000, 15_000])),
+    regions: dice.happens(0.7) ? measuring : dice.some(measuring),
+    of: prevented(dice),
+  }));
+}
+
+function prevented(dice: Dice): Trouble["of"] {
+  // now and then we ask all the same, and are refused
+  const asksEvery = dice.weighted([3, 5, 1_000]);
+  return (place, slot, { kind, id }) => {
+    slot.bad = true;
+    slot.prevented = kind === "rest" ? place % asksEvery > 0 : id !== "ws:conn";
+  };
 }
 
 /** Some regions see it bad, while the good samples of the others wait in a spool. */
@@ -329,6 +484,7 @@ function kindOfTrouble(dice: Dice, ends: number): Trouble["of"] {
     (place, slot) => (slot.bad = place % (badPart + goodPart) < badPart),
     (_, slot) => (slot.slow = true),
     (place, slot) => (slot.slow = place % 2 === 0),
+    prevented(dice),
     (_, slot) => (slot.measured = false),
     (_, slot) => (slot.measured = dice.happens(1 - share)),
     (_, slot) => (slot.lateMs = lateMs),
@@ -339,15 +495,18 @@ function kindOfTrouble(dice: Dice, ends: number): Trouble["of"] {
   return dice.weighted(kinds);
 }
 
-/** One region's network, at most venues: they turn bad there one after the other. */
+/** The network of one region or of one machine, at most venues: they turn bad there one after the other, or some of their endpoints do. */
 function regionalTroubles(
   dice: Dice,
-  world: Frame & { regions: string[]; venues: Venue[] },
+  world: Unfilled,
 ): ((venue: string) => Trouble[])[] {
   return Array.from({ length: dice.whole(1, 3) }, () => {
-    const regions = dice.happens(0.8)
-      ? [dice.weighted(world.regions)]
-      : dice.some(world.regions);
+    const regions = dice.weighted([
+      () => [dice.weighted(world.regions)],
+      () => regionsOfAMachine(dice, world),
+      () => regionsOfAMachine(dice, world),
+      () => dice.some(world.regions),
+    ])();
     const { from } = spanWithin(dice, world, 5_000);
     const lasts = dice.weighted([60_000, 120_000, 240_000]);
     const spreadMs = dice.weighted([0, 0, 20_000, 60_000, 150_000]);
@@ -366,17 +525,33 @@ function regionalTroubles(
         .filter(() => dice.happens(share))
         .map(({ id }) => [id, from + dice.whole(0, spreadMs)]),
     );
+    const reached = dice.weighted([0.4, 0.7, 1, 1, 1]);
     return (venue: string) => {
       const begun = begins.get(venue);
-      if (begun === undefined) return [];
+      if (begun === undefined || !dice.happens(reached)) return [];
       return [{ from: begun, to: begun + lasts, regions, of: what }];
     };
   });
 }
 
+/** Those that one machine was reported for, at some time; one, where none was. */
+function regionsOfAMachine(dice: Dice, world: Unfilled): string[] {
+  const { machine } = dice.weighted([...world.vantages, { machine: null }]);
+  const regions = world.regions.filter((region) =>
+    world.vantages.some(
+      (one) => one.region === region && one.machine === machine,
+    ),
+  );
+  return machine === null || regions.length === 0
+    ? [dice.weighted(world.regions)]
+    : regions;
+}
+
+type Unfilled = Frame & Pick<World, "regions" | "venues" | "vantages">;
+
 /** The world with its samples: good ones, and what troubles make of them. */
 function filled(
-  world: Frame & { regions: string[]; venues: Venue[] },
+  world: Unfilled,
   dice: Dice,
   troublesFor: (component: Component, venue: string) => Trouble[],
 ): World {
@@ -452,47 +627,64 @@ function slotsOf(
 }
 
 function slotAt(dice: Dice, ts: number, noise: number, lateMs: number): Slot {
-  return { ts, measured: true, bad: dice.happens(noise), slow: false, lateMs };
+  return {
+    ts,
+    measured: true,
+    bad: dice.happens(noise),
+    prevented: false,
+    slow: false,
+    lateMs,
+  };
 }
 
 function troubled(
   slot: Slot,
   troubles: Trouble[],
   region: string,
-  { cadenceMs }: Component,
+  component: Component,
 ): Slot {
   for (const { from, to, regions, of } of troubles)
     if (regions.includes(region) && slot.ts >= from && slot.ts < to)
-      of(Math.floor((slot.ts - from) / cadenceMs), slot);
+      of(Math.floor((slot.ts - from) / component.cadenceMs), slot, component);
   return slot;
 }
 
 function sampleOf(
   dice: Dice,
-  { ts, bad, slow, lateMs }: Slot,
+  { ts, bad, prevented, slow, lateMs }: Slot,
   { kind }: Component,
   typical: Typical[],
   rules: Rules,
-): Pick<Sample, "ts" | "fault" | "latencyUs" | "receivedAfterS"> {
+): Omit<Sample, "venue" | "component" | "region"> {
   const receivedAfterS = Math.ceil(lateMs / 1000);
+  if (bad && prevented) {
+    const fault = kind === "rest" ? "limited" : "closed";
+    return { ts, fault, unserved: true, latencyUs: null, receivedAfterS };
+  }
   const fault = bad ? dice.weighted(["timeout", "http", "stall"]) : null;
-  const usualUs =
-    typical.length > 0 ? dice.weighted(typical).latencyUs : 100_000;
-  const limitUs = Math.max(
-    rules.slow_multiple * usualUs,
-    usualUs + rules.slow_floor_ms * 1000,
-  );
+  // what is typical may be of another boundary, and then nothing is
+  const limitsUs = [
+    rules.slow_untypical_ms * 1000,
+    ...typical.flatMap(({ latencyUs }) => {
+      const limitUs = Math.max(
+        rules.slow_multiple * latencyUs,
+        latencyUs + rules.slow_floor_ms * 1000,
+      );
+      return [limitUs, limitUs, limitUs];
+    }),
+  ];
+  const limitUs = dice.weighted(limitsUs);
   const tookUs = slow
     ? dice.weighted([
         Math.ceil(limitUs),
         Math.ceil(limitUs),
         Math.ceil(limitUs) - 1,
         Math.ceil(limitUs) + 1,
-        3_000_000,
+        4_000_000,
       ])
     : 80_000;
   // that of a failed sample, and that of a socket, have nothing to say
   const telling = kind === "rest" && !bad;
   const latencyUs = telling || dice.happens(0.05) ? tookUs : null;
-  return { ts, fault, latencyUs, receivedAfterS };
+  return { ts, fault, unserved: false, latencyUs, receivedAfterS };
 }

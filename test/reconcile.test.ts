@@ -28,6 +28,8 @@ const pairs = [
   ["rest_hour", "venue_day"],
   ["stream_hour", "venue_latency_day"],
   ["latency_hour", "venue_latency_day"],
+  ["component_hour", "component_day"],
+  ["venue_hour", "usual_hour"],
 ];
 const places = Object.fromEntries(rollups.map((rollup, i) => [rollup, i]));
 
@@ -240,7 +242,7 @@ async function everyWindowHasItsTurn(t: Test, pool: Pool): Promise<void> {
   );
   const { hours } = windows[place]!;
   for (let step = 0; step < hours.length + 2; step++) await reconciler.step(at);
-  t.equal(told[0]?.rollup, "component_minute");
+  t.ok(told.some(({ rollup }) => rollup === "component_minute"));
   t.strictSame(await held(pool), whole);
 }
 
@@ -249,10 +251,10 @@ async function makePast(pool: Pool): Promise<void> {
   const ids = await componentsOfTwo(pool);
   const random = randomFrom(5);
   for (const hour of measuredHours)
-    for (const minute of [0, 17, 59])
+    for (const minute of [0, 8, 17, 41, 59])
       await insertRaw(
         pool,
-        samplesWithin(random, new Date(hour + minute * minuteMs), 4, ids, [1, 2]), // prettier-ignore
+        samplesWithin(random, new Date(hour + minute * minuteMs), 6, ids, [1, 2]), // prettier-ignore
       );
   await pool.query(
     sql`call upkeep.refresh_all(${new Date(bucketMs)}, ${new Date(bucketMs + 5 * dayMs)})`,
@@ -340,6 +342,9 @@ const counted: Record<string, string> = {
   latency_hour: "samples",
   component_minute: "regions",
   venue_minute: "components",
+  component_hour: "measured_minutes",
+  venue_hour: "measured_minutes",
+  component_day: "measured_minutes",
   venue_day: "measured_minutes",
   latency_day: "minutes",
   venue_latency_day: "minutes",

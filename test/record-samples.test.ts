@@ -33,17 +33,24 @@ void t.test("a batch of samples", async (t) => {
       sequenceGaps: 2,
       lateMs: 70,
     }),
+    madeSample({
+      slotAt: new Date(now - 1_000),
+      component: "ws:book",
+      good: false,
+      fault: "closed",
+      unserved: true,
+    }),
   ];
   const record = (samples: Sample[]) => recordSamples(pool, "us-east", samples);
 
   t.strictSame(
     await record(batch),
-    { stored: 3, duplicates: 0, refused: 0, unknown: [] },
+    { stored: 4, duplicates: 0, refused: 0, unknown: [] },
     "is stored",
   );
   t.strictSame(
     await record(batch),
-    { stored: 0, duplicates: 3, refused: 0, unknown: [] },
+    { stored: 0, duplicates: 4, refused: 0, unknown: [] },
     "sent again, is not stored again",
   );
   const again = madeSample({ slotAt: new Date(now - 500) });
@@ -84,6 +91,21 @@ void t.test("a batch of samples", async (t) => {
     { stored: 2, duplicates: 0, refused: 2, unknown: [] },
     "is refused what is older than seven days, or ahead by more than a minute",
   );
+  const refused = {
+    slotAt: new Date(now - 400),
+    component: "ws:trades",
+    good: false,
+    fault: "handshake",
+    refusal: `60018 ${"x".repeat(300)}`,
+  } as const;
+  await record([madeSample(refused)]);
+  t.strictSame(
+    await pool.query(sql`
+      select refusal from sample where ts = ${refused.slotAt}
+    `),
+    [{ refusal: refused.refusal.slice(0, 200) }],
+    "keeps how the venue put its refusal, within bounds",
+  );
   await t.rejects(
     recordSamples(pool, "atlantis", batch),
     /knows the region atlantis, this one does not: run `venuewatch migrate`/,
@@ -92,7 +114,7 @@ void t.test("a batch of samples", async (t) => {
 
   const stored = await pool.query(sql`
     select c.component, s.good, s.fault, s.latency_us, s.messages, s.quiet_ms, s.event_age_ms, s.sequence_gaps, s.late_ms, s.fresh, s.certificate_expires_at,
-      s.head::text, s.clock_error_ms, s.clock_error_within_ms
+      s.head::text, s.clock_error_ms, s.clock_error_within_ms, s.unserved
     from sample s
     join component c using (component_id)
     where s.ts = ${batch[1]!.slotAt}
@@ -119,6 +141,20 @@ void t.test("a batch of samples", async (t) => {
         head: "23000000000",
         clock_error_ms: -1900,
         clock_error_within_ms: 40,
+        unserved: null,
+      },
+      {
+        component: "ws:book",
+        good: false,
+        fault: "closed",
+        latency_us: 80_000,
+        ...none,
+        fresh: null,
+        certificate_expires_at: null,
+        head: null,
+        clock_error_ms: null,
+        clock_error_within_ms: null,
+        unserved: true,
       },
       {
         component: "ws:trades",
@@ -135,6 +171,7 @@ void t.test("a batch of samples", async (t) => {
         head: null,
         clock_error_ms: null,
         clock_error_within_ms: null,
+        unserved: null,
       },
     ],
     "every field is where it belongs",

@@ -12,8 +12,16 @@ function good() {
       url: "http://127.0.0.1:8080/rpc",
       body: { method: "eth_blockNumber" },
       expectStatus: 200,
-      proof: "$.result",
+      proof: [
+        { path: "$.result" },
+        { path: "$.ok", equals: true },
+        { path: "$.state", equals: ["open", 1, false] },
+        { path: "$.blocks", is: "list" },
+        { unless: "$.error" },
+      ] as unknown,
       head: { path: "$.result", encoding: "hex" },
+      newest: { path: "$.at", list: "$.blocks", unit: "iso" },
+      dataTime: { path: "$.at", unit: "s", staleAfterMs: 60000 },
       cadenceMs: 5000,
       timeoutMs: 4500,
     },
@@ -22,9 +30,12 @@ function good() {
     name: "trades",
     label: "Trades",
     subscribe: { event: "subscribe", channel: "trades" },
+    acknowledge: [{ path: "$.result", equals: [true, "true"] }],
     match: { path: "$[0]", equals: "{chanId:trades}" },
     ignore: { path: "$[1]", equals: "hb" },
     eventTime: { path: "$[2][1]", unit: "ms" },
+    staleAfterMs: 30000,
+    counterpart: "block",
     cadenceMs: 10000,
     typicalPerMinute: 60,
     rateBasis: "probed",
@@ -42,6 +53,7 @@ function good() {
   };
   const socket = {
     url: "ws://localhost:8081/ws",
+    welcome: [{ path: "$.message", equals: "welcome" }],
     keepAlive: {
       send: { kind: "json", everyMs: 20000, message: { op: "ping" } },
       replyWithinMs: 10000,
@@ -75,6 +87,7 @@ function good() {
       { id: "eu-central", name: "Central Europe" },
       { id: "us-east", name: "US East" },
     ],
+    chains: { ethereum: { blockMs: 12000, source: "the protocol" } },
     venues: [okx, gate],
   };
 }
@@ -95,6 +108,8 @@ const socketUrl =
   "a wss:// address without a user name or fragment (ws:// on this machine only)";
 const path =
   "a path such as $, $.a.b[0] or $['any key'], 200 characters at most";
+const proof =
+  "what proves an answer good: a path, a condition (an object with path and perhaps equals or is, or with unless alone) or a list of one or more conditions";
 
 void t.test(
   "a threshold that was measured may contradict the usual rate",
@@ -161,7 +176,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.rest.0.url",
     "https://user:word@example.com/",
-    `venues[0] (okx).rest[0].url: expected ${webUrl}, found "https://user:word@example.com/"`,
+    `venues[0] (okx).rest[0].url: expected ${webUrl}, found "https://***@example.com/"`,
   ],
   [
     "venues.0.rest.0.url",
@@ -181,7 +196,57 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.rest.0.proof",
     "result",
-    `venues[0] (okx).rest[0].proof: expected ${path}, found "result"`,
+    `venues[0] (okx).rest[0].proof: expected ${proof}, found "result"`,
+  ],
+  [
+    "venues.0.rest.0.proof",
+    [],
+    `venues[0] (okx).rest[0].proof: expected ${proof}, found []`,
+  ],
+  [
+    "venues.0.rest.0.proof",
+    { path: "$.list", is: "array" },
+    'venues[0] (okx).rest[0].proof.is: expected the word list, found "array"',
+  ],
+  [
+    "venues.0.rest.0.proof.0.equals",
+    null,
+    "venues[0] (okx).rest[0].proof[0].equals: expected a text, a number, true or false, or a list of one or more of them, found null",
+  ],
+  [
+    "venues.0.rest.0.proof.0.equals",
+    [],
+    "venues[0] (okx).rest[0].proof[0].equals: expected a text, a number, true or false, or a list of one or more of them, found []",
+  ],
+  [
+    "venues.0.rest.0.newest.unit",
+    "days",
+    'venues[0] (okx).rest[0].newest.unit: expected one of ns, us, ms, s, iso, id, found "days"',
+  ],
+  [
+    "venues.0.rest.0.dataTime.unit",
+    "id",
+    'venues[0] (okx).rest[0].dataTime.unit: expected one of ns, us, ms, s, iso, found "id"',
+  ],
+  [
+    "venues.0.rest.0.dataTime.staleAfterMs",
+    undefined,
+    `venues[0] (okx).rest[0].dataTime.staleAfterMs: expected ${duration}, found nothing`,
+  ],
+  [
+    "chains.ethereum",
+    12000,
+    "chains.ethereum: expected a chain: an object with blockMs, the usual time between two heads, and source, where that is said, found 12000",
+  ],
+  [
+    "chains.ethereum.source",
+    "",
+    'chains.ethereum.source: expected a text of 1 to 300 characters without control characters, found ""',
+  ],
+  [
+    "venues.0.socket.welcome",
+    [],
+    "venues[0] (okx).socket.welcome: expected what holds of a frame: a list of one or more conditions, found []",
   ],
   [
     "venues.0.rest.0.head.encoding",
@@ -222,7 +287,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.socket.streams.0.match.equals",
     { any: "of these" },
-    'venues[0] (okx).socket.streams[0].match.equals: expected a text or a number, found {"any":"of these"}',
+    'venues[0] (okx).socket.streams[0].match.equals: expected a text, a number, true or false, found {"any":"of these"}',
   ],
   [
     "venues.0.socket.streams.0.match",
@@ -232,7 +297,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.socket.streams.0.match",
     [{ equals: "trades" }],
-    "venues[0] (okx).socket.streams[0].match[0].path: expected a path such as $, $.a.b[0] or $['any key'], 200 characters at most, found nothing",
+    `venues[0] (okx).socket.streams[0].match[0].path: expected ${path}, found nothing`,
   ],
   [
     "venues.0.socket.streams.0.typicalPerMinute",
@@ -252,10 +317,80 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.what/is~this",
     { long: "x".repeat(100) },
-    `venues[0] (okx)["what/is~this"]: expected no such property (known here: id, name, category, symbol, quote, chain, rest, socket, official), found {"long":"${"x".repeat(50)}…`,
+    `venues[0] (okx)["what/is~this"]: expected no such property (known here: id, formerIds, name, category, symbol, quote, chain, rest, socket, official), found {"long":"${"x".repeat(50)}…`,
   ],
 
   // rules
+  [
+    "venues.0.rest.0.proof.0",
+    { equals: 1 },
+    'venues[0] (okx).rest[0].proof[0]: expected a condition with path or unless, found {"equals":1}',
+  ],
+  [
+    "venues.0.rest.0.proof",
+    { path: "$.a", unless: "$.b" },
+    'venues[0] (okx).rest[0].proof.unless: expected none beside path, as a condition asks for one thing, found "$.b"',
+  ],
+  [
+    "venues.0.rest.0.proof",
+    { path: "$.a", is: "list", equals: 1 },
+    'venues[0] (okx).rest[0].proof.is: expected none beside equals or unless, as a condition asks for one thing, found "list"',
+  ],
+  [
+    "venues.0.rest.0.proof",
+    { unless: "$.a", equals: 1 },
+    "venues[0] (okx).rest[0].proof.equals: expected none beside unless, as a condition asks for one thing, found 1",
+  ],
+  [
+    "venues.0.rest.0.proof",
+    { unless: "$.a." },
+    `venues[0] (okx).rest[0].proof.unless: expected a path (expected .key, [n] or ['any key'] at character 4 of "$.a.", found "."), found "$.a."`,
+  ],
+  [
+    "venues.0.rest.0.newest.path",
+    "$.a.",
+    `venues[0] (okx).rest[0].newest.path: expected a path (expected .key, [n] or ['any key'] at character 4 of "$.a.", found "."), found "$.a."`,
+  ],
+  [
+    "venues.0.rest.0.newest.list",
+    "$.a.",
+    `venues[0] (okx).rest[0].newest.list: expected a path (expected .key, [n] or ['any key'] at character 4 of "$.a.", found "."), found "$.a."`,
+  ],
+  [
+    "venues.0.rest.0.newest.unit",
+    "id",
+    'venues[0] (okx).rest[0].newest.list: expected none with unit id, as ids have no greatest, found "$.blocks"',
+  ],
+  [
+    "venues.0.rest.0.dataTime.path",
+    "$.a.",
+    `venues[0] (okx).rest[0].dataTime.path: expected a path (expected .key, [n] or ['any key'] at character 4 of "$.a.", found "."), found "$.a."`,
+  ],
+  [
+    "venues.0.socket.welcome.0",
+    { equals: "welcome" },
+    'venues[0] (okx).socket.welcome[0]: expected a condition with path or unless, found {"equals":"welcome"}',
+  ],
+  [
+    "venues.0.socket.streams.0.acknowledge.0.equals",
+    "{chanId:trades}",
+    'venues[0] (okx).socket.streams[0].acknowledge[0].equals: expected no placeholder, as those stand in match and ignore only, found "{chanId:trades}"',
+  ],
+  [
+    "venues.0.socket.streams.0.counterpart",
+    "trades",
+    'venues[0] (okx).socket.streams[0].counterpart: expected block, found "trades"',
+  ],
+  [
+    "venues.0.rest.0.newest",
+    undefined,
+    'venues[0] (okx).socket.streams[0].counterpart: expected none, as no REST endpoint of this venue has newest, found "block"',
+  ],
+  [
+    "venues.0.socket.streams.0.eventTime",
+    undefined,
+    "venues[0] (okx).socket.streams[0].staleAfterMs: expected none without eventTime, as an event without a time has no age, found 30000",
+  ],
   [
     "regions.1.id",
     "eu-central",
@@ -435,7 +570,7 @@ void t.test("all problems come at once, those of shape and of sense", (t) => {
   changed(value, "venues.1.id", "okx");
   t.strictSame(problemsOf(value), [
     `probeIntervalMs: expected ${duration}, found 0`,
-    'venues[0] (okx).colour: expected no such property (known here: id, name, category, symbol, quote, chain, rest, socket, official), found "red"',
+    'venues[0] (okx).colour: expected no such property (known here: id, formerIds, name, category, symbol, quote, chain, rest, socket, official), found "red"',
     `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found nothing`,
     'venues[1] (okx).id: expected another id than venues[0] has, found "okx"',
     "venues[1] (okx).rest[0].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (one measurement ends before the next begins), found 6000",
@@ -443,8 +578,30 @@ void t.test("all problems come at once, those of shape and of sense", (t) => {
   t.end();
 });
 
+void t.test("what is wrong in a part hides nothing in another", (t) => {
+  const value = good();
+  const [venue] = value.venues;
+  venue!.rest.push({ ...structuredClone(venue!.rest[0]!), name: "other" });
+  changed(value, "venues.0.chain", undefined);
+  changed(value, "venues.0.rest.0.label", undefined);
+  changed(value, "venues.0.rest.1.timeoutMs", 6000);
+  changed(value, "venues.0.category", "exchange");
+  changed(value, "venues.0.socket.streams.0.eventTime.path", "$[");
+  changed(value, "venues.0.official.api", null);
+  t.strictSame(problemsOf(value), [
+    `venues[0] (okx).chain: expected a text of 1 to 100 characters without control characters, or null, found nothing`,
+    `venues[0] (okx).rest[0].label: expected ${text}, found nothing`,
+    "venues[0] (okx).symbol: expected a text, as an exchange trades, found null",
+    "venues[0] (okx).quote: expected a text, as an exchange trades, found null",
+    "venues[0] (okx).rest[1].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (one measurement ends before the next begins), found 6000",
+    `venues[0] (okx).socket.streams[0].eventTime.path: expected a path (expected .key, [n] or ['any key'] at character 2 of "$[", found "["), found "$["`,
+    "venues[0] (okx).official.api: expected an address with kind statuspage, found null",
+  ]);
+  t.end();
+});
+
 const noRegistry =
-  "the whole file: expected a registry: an object with probeIntervalMs, regions and venues";
+  "the whole file: expected a registry: an object with probeIntervalMs, regions, venues and perhaps chains";
 
 for (const value of [null, 7, "registry", [], true])
   void t.test(`${JSON.stringify(value)} is no registry`, (t) => {
@@ -478,6 +635,60 @@ void t.test("a file that cannot be read is told in one sentence", async (t) => {
       message: `The registry ${path} cannot be read: ${reason}`,
     });
   }
+});
+
+void t.test("an id, present or former, is one venue's", (t) => {
+  const problem = (place: string, formerIds: unknown) =>
+    problemsOf(changed(good(), place, formerIds));
+  t.strictSame(problem("venues.0.formerIds", ["okex"]), []);
+  t.strictSame(problem("venues.0.formerIds", ["gate"]), [
+    'venues[0] (okx).formerIds[0]: expected another id than venues[1] has, found "gate"',
+  ]);
+  t.strictSame(problem("venues.0.formerIds", ["okx"]), [
+    'venues[0] (okx).formerIds[0]: expected another id than the venue has now, found "okx"',
+  ]);
+  t.strictSame(problem("venues.0.formerIds", ["okex", "okex"]), [
+    'venues[0] (okx).formerIds[1]: expected an id that stands in formerIds once, found "okex"',
+  ]);
+  t.strictSame(
+    problemsOf(
+      changed(
+        changed(good(), "venues.0.formerIds", ["older"]),
+        "venues.1.formerIds",
+        ["older"],
+      ),
+    ),
+    [
+      'venues[1] (gate).formerIds[0]: expected an id that stands in formerIds once, found "older"',
+    ],
+  );
+  t.strictSame(problem("venues.0.formerIds", []), [
+    "venues[0] (okx).formerIds: expected a list of one or more ids that the venue had before, found []",
+  ]);
+  t.strictSame(problem("venues.0.formerIds", ["OKEx"]), [
+    `venues[0] (okx).formerIds[0]: expected ${id}, found "OKEx"`,
+  ]);
+  t.end();
+});
+
+void t.test("names and passwords in addresses are not told", (t) => {
+  for (const url of [
+    "https://user:hunter2@example.com/",
+    "https://user:hunter2/@/hunter2@example.com/",
+    "wss://hunter2@example.com",
+  ]) {
+    const [told = ""] = problemsOf(changed(good(), "venues.0.rest.0.url", url));
+    t.notMatch(told, "hunter2");
+    t.match(told, "://***@example.com");
+  }
+  t.end();
+});
+
+void t.test("a property that stands twice in an object", async (t) => {
+  const path = written(t, '{\n  "regions": [],\n  "regions": []\n}');
+  await t.rejects(loadRegistry(path), {
+    message: `The registry ${path} is ambiguous: line 3, column 3: expected another property name, as the object has this one already, found "regions": []`,
+  });
 });
 
 void t.test("a device is not read: it may never end", async (t) => {
@@ -521,7 +732,7 @@ void t.test("a key of JSON cannot reach the prototypes", (t) => {
     JSON.stringify(good()).replace("{", '{"__proto__": {"venues": []}, '),
   ) as unknown;
   t.strictSame(problemsOf(value), [
-    '__proto__: expected no such property (known here: probeIntervalMs, regions, venues), found {"venues":[]}',
+    '__proto__: expected no such property (known here: probeIntervalMs, regions, chains, venues), found {"venues":[]}',
   ]);
   t.end();
 });

@@ -63,6 +63,10 @@ void t.test("roles of least rights", async (t) => {
       "update sample set good = good",
       "delete from sample",
       "delete from probe",
+      "update region_vantage set machine = null",
+      "delete from region_vantage",
+      "select * from retracted_in_confidence",
+      "update venue set former_ids = '{}'",
       "update venue set published = false",
       "insert into incident default values",
       "select upkeep.retain(now())",
@@ -77,11 +81,9 @@ void t.test("roles of least rights", async (t) => {
   await t.test("vw_probe takes, shares and leaves venues", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     t.strictSame(await schemaState(probe), { missing: [], unknown: [] });
-    const [first, second, third] = [1, 2, 3].map(() => member(probe)) as [
-      Member,
-      Member,
-      Member,
-    ];
+    const [first, second, third] = [1, 2, 3].map(() =>
+      member(probe, { machine: "0123456789abcdef" }),
+    ) as [Member, Member, Member];
     const all = registry.venues.length;
     await first.renew();
     t.equal(first.venues.length, all);
@@ -93,6 +95,10 @@ void t.test("roles of least rights", async (t) => {
     await second.leave();
     await third.renew();
     t.equal(third.venues.length, all, "what was left");
+    const [vantage] = await probe.query<{ machine: string }>(
+      sql`select machine from region_vantage`,
+    );
+    t.match(vantage, { machine: "0123456789abcdef" }, "and says where it is");
   });
 
   await t.test("vw_core ticks and keeps the history up", async (t) => {

@@ -24,11 +24,27 @@ export interface Component {
   kind: string;
 }
 
+/** What the roll-ups go by, beside samples. */
+export interface Circumstances {
+  /** How many regions the registry publishes. */
+  regions: number;
+  /** Minutes of impaired regions. */
+  excluded?: readonly { region_id: number; minute: Date }[];
+  /** Hours and days are added up that end by then; all of them where it is left out. */
+  addedUpTo?: Date;
+}
+
 /** Rows by the name of the roll-up. */
 export function rollUp(
   samples: readonly RawSample[],
   components: readonly Component[],
+  { regions, excluded = [], addedUpTo }: Circumstances = { regions: 3 },
 ) {
+  const left = new Set(
+    excluded.map(({ region_id, minute }) => `${+minute} ${region_id}`),
+  );
+  const isOver = (start: Date, widthMs: number) =>
+    !addedUpTo || +start + widthMs <= floor(addedUpTo, widthMs);
   const venueOf = new Map(
     components.map(({ component_id, venue_id }) => [component_id, venue_id]),
   );
@@ -40,10 +56,13 @@ export function rollUp(
     quiet_ms: largest(bucket.rows.map(({ quiet_ms }) => quiet_ms)),
     event_age_ms: largest(bucket.rows.map(({ event_age_ms }) => event_age_ms)),
     ...Object.fromEntries(
-      faults.map((name) => [
-        name,
-        bucket.rows.filter(({ fault }) => fault === name).length,
-      ]),
+      // stale has no column of its own: it is what the others leave
+      faults
+        .filter((name) => name !== "stale")
+        .map((name) => [
+          name,
+          bucket.rows.filter(({ fault }) => fault === name).length,
+        ]),
     ),
   }));
   const sampleHour = bySeries(samples, hourMs).map((bucket) => ({
@@ -52,30 +71,39 @@ export function rollUp(
   }));
 
   const componentMinute = groups(
-    sampleMinute,
+    sampleMinute.filter(
+      ({ minute, region_id }) => !left.has(`${+minute} ${region_id}`),
+    ),
     ({ minute, component_id }) => `${+minute} ${component_id}`,
   ).map((rows) => {
     const { minute, component_id } = rows[0]!;
-    const down = rows.filter((row) => row.good < row.samples / 2).length;
+    const down = rows.filter((row) => row.good <= row.samples / 2).length;
     const bad = rows.filter(
       (row) => (row.samples - row.good) / row.samples >= 0.2,
     ).length;
+    const measured = rows.length >= Math.min(2, regions);
     return {
       minute,
       component_id,
       regions: rows.length,
       regions_down: down,
       regions_bad: bad,
-      down: down > rows.length / 2,
-      bad: bad > rows.length / 2,
+      measured,
+      down: measured && down > rows.length / 2,
+      bad: measured && bad > rows.length / 2,
     };
   });
+  const measuredMinute = componentMinute.filter(({ measured }) => measured);
+  const kindOf = new Map(
+    components.map(({ component_id, kind }) => [component_id, kind]),
+  );
 
   const venueMinute = groups(
-    componentMinute,
+    measuredMinute,
     ({ minute, component_id }) => `${+minute} ${venueOf.get(component_id)}`,
   ).map((rows) => {
     const { minute, component_id } = rows[0]!;
+    const rest = rows.filter((row) => kindOf.get(row.component_id) === "rest");
     const down = rows.filter((row) => row.down).length;
     const bad = rows.filter((row) => row.bad).length;
     return {
@@ -84,21 +112,61 @@ export function rollUp(
       components: rows.length,
       components_down: down,
       components_bad: bad,
+      rest_components: rest.length,
+      rest_down: rest.filter((row) => row.down).length,
       down: down >= rows.length / 2,
       bad: bad > 0,
     };
   });
 
-  const venueDay = groups(
-    venueMinute,
-    ({ minute, venue_id }) => `${floor(minute, dayMs)} ${venue_id}`,
-  ).map((rows) => ({
-    day: new Date(floor(rows[0]!.minute, dayMs)),
-    venue_id: rows[0]!.venue_id,
-    measured_minutes: rows.length,
-    down_minutes: rows.filter(({ down }) => down).length,
-    degraded_minutes: rows.filter(({ down, bad }) => bad && !down).length,
-  }));
+  const componentSums = (widthMs: number) =>
+    groups(
+      measuredMinute,
+      ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`,
+    )
+      .map((rows) => ({
+        start: new Date(floor(rows[0]!.minute, widthMs)),
+        component_id: rows[0]!.component_id,
+        ...counted(rows),
+      }))
+      .filter(({ start }) => isOver(start, widthMs));
+
+  const venueSums = (widthMs: number) =>
+    groups(
+      venueMinute,
+      ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`,
+    )
+      .map((rows) => {
+        const rest = counted(
+          rows
+            .filter((row) => row.rest_components > 0)
+            .map((row) => ({
+              ...row,
+              down: row.rest_down >= row.rest_components / 2,
+            })),
+        );
+        const streams = counted(
+          rows
+            .map((row) => ({
+              ...row,
+              streams: row.components - row.rest_components,
+              streamsDown: row.components_down - row.rest_down,
+            }))
+            .filter((row) => row.streams > 0)
+            .map((row) => ({
+              ...row,
+              down: row.streamsDown >= row.streams / 2,
+            })),
+        );
+        return {
+          start: new Date(floor(rows[0]!.minute, widthMs)),
+          venue_id: rows[0]!.venue_id,
+          ...counted(rows),
+          ...partly("rest", rest),
+          ...partly("stream", streams),
+        };
+      })
+      .filter(({ start }) => isOver(start, widthMs));
 
   const latencyDay = groups(
     sampleMinute
@@ -107,7 +175,7 @@ export function rollUp(
         day: new Date(floor(row.minute, dayMs)),
         component_id: row.component_id,
         region_id: row.region_id,
-        p50_ms: wholeMs(row.p50_us!),
+        p50_ms: roundHalfEven(row.p50_us! / 1000),
       })),
     (row) => JSON.stringify(row),
   ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
@@ -129,7 +197,10 @@ export function rollUp(
     sample_hour: sampleHour,
     component_minute: componentMinute,
     venue_minute: venueMinute,
-    venue_day: venueDay,
+    component_hour: componentSums(hourMs).map(ofAnHour),
+    venue_hour: venueSums(hourMs).map(ofAnHour),
+    component_day: componentSums(dayMs).map(ofADay),
+    venue_day: venueSums(dayMs).map(ofADay),
     latency_day: latencyDay,
     venue_latency_day: venueLatencyDay,
   };
@@ -146,6 +217,7 @@ export function usualHours(
     component_id: number;
     p50_us: number | null;
     p95_us: number | null;
+    good: number;
   }[],
   components: readonly Component[],
   now: Date,
@@ -157,7 +229,8 @@ export function usualHours(
     const bucket = floor(new Date(+row.hour - firstDay), 5 * dayMs) + firstDay;
     const venue_id = restOf.get(row.component_id);
     const over = bucket + 5 * dayMs <= +now;
-    if (row.p50_us === null || venue_id === undefined || !over) return [];
+    const enough = row.p50_us !== null && row.good >= 10;
+    if (!enough || venue_id === undefined || !over) return [];
     return [true, false].map((is_p50) => ({
       bucket: new Date(bucket),
       venue_id,
@@ -327,8 +400,53 @@ export function roundHalfEven(value: number): number {
   return whole % 2 === 0 ? whole : whole + 1;
 }
 
-function wholeMs(us: number): number {
-  return Math.floor((us + 500) / 1000);
+interface JudgedMinute {
+  minute: Date;
+  down: boolean;
+  bad: boolean;
+}
+
+function counted(rows: readonly JudgedMinute[]) {
+  const squares = (widthMs: number) =>
+    groups(rows, ({ minute }) => String(floor(minute, widthMs))).reduce(
+      (sum, { length }) => sum + length ** 2,
+      0,
+    );
+  return {
+    measured_minutes: rows.length,
+    down_minutes: rows.filter((row) => row.down).length,
+    degraded_minutes: rows.filter((row) => row.bad && !row.down).length,
+    half_hour_squares: squares(30 * minuteMs),
+    three_hour_squares: squares(3 * hourMs),
+  };
+}
+
+type Counted = ReturnType<typeof counted>;
+
+/** Of REST alone, or of the streams. */
+function partly(what: string, of: Counted) {
+  return {
+    [`${what}_minutes`]: of.measured_minutes,
+    [`${what}_down_minutes`]: of.down_minutes,
+    [`${what}_half_hour_squares`]: of.half_hour_squares,
+    [`${what}_three_hour_squares`]: of.three_hour_squares,
+  };
+}
+
+function ofADay<Row extends { start: Date }>({ start, ...row }: Row) {
+  return { day: start, ...row };
+}
+
+/** An hour has no three. */
+function ofAnHour<Row extends { start: Date }>({ start, ...row }: Row) {
+  return {
+    hour: start,
+    ...Object.fromEntries(
+      Object.entries(row).filter(
+        ([name]) => !name.endsWith("three_hour_squares"),
+      ),
+    ),
+  };
 }
 
 function floor(at: Date, widthMs: number): number {

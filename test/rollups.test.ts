@@ -1,8 +1,14 @@
 import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../server/db.js";
+import { syncRegistry } from "../server/sync-registry.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
-import { type Component, type RawSample, rollUp } from "./rollup-model.js";
+import {
+  type Circumstances,
+  type Component,
+  type RawSample,
+  rollUp,
+} from "./rollup-model.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -30,7 +36,10 @@ void t.test("roll-ups are what their samples say", async (t) => {
   await pool.query(
     sql`call upkeep.refresh_all(${new Date(minutes[0]!)}, ${new Date(minutes.at(-1)!)})`,
   );
-  await agree(t, pool, watched, samples, "rolled up");
+  await agree(t, pool, watched, samples, "rolled up", {
+    regions: 3,
+    addedUpTo: new Date(minutes.at(-1)! - 5 * minuteMs),
+  });
 
   const late = minutes
     .filter((_, i) => i % 3 === 0)
@@ -45,6 +54,137 @@ void t.test("roll-ups are what their samples say", async (t) => {
     [...samples, ...late],
     "corrected by late samples",
   );
+});
+
+void t.test("minutes of impaired regions are left out", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const watched = await watchedBy(pool);
+  const ids = watched.map(({ component_id }) => component_id);
+  const random = randomFrom(5);
+  const from = Math.floor(Date.now() / dayMs) * dayMs - 30 * hourMs;
+  const minutes = Array.from({ length: 90 }, (_, i) => from + i * minuteMs);
+  const samples = minutes.flatMap((at) =>
+    samplesWithin(random, new Date(at), 5, ids.slice(0, 6), [1, 2, 3]),
+  );
+  await insertRaw(pool, samples);
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await agree(t, pool, watched, samples, "rolled up");
+  while ((await compressNext(pool)) !== null);
+
+  const excluded: { region_id: number; minute: Date }[] = [];
+  const leavesOut = (region_id: number, first: number, last: number) => {
+    for (let i = first; i <= last; i++)
+      excluded.push({ region_id, minute: new Date(minutes[i]!) });
+  };
+  const agreed = (how: string) =>
+    agree(t, pool, watched, samples, how, { regions: 3, excluded });
+
+  await ticked(pool, minutes[50]! + 30_000);
+  await impaired(pool, 2, minutes[41]! + 59_000, minutes[42]! + 20_000);
+  await excludeAll(pool);
+  leavesOut(2, 41, 50);
+  await agreed("corrected in hindsight, in compressed minutes");
+
+  await ticked(pool, minutes[62]!);
+  await excludeAll(pool);
+  leavesOut(2, 51, 62);
+  await agreed("corrected while it goes on, over the end of an hour");
+
+  await ticked(pool, minutes[80]!);
+  await pool.query(
+    sql`update impairment set ended_at = ${new Date(minutes[63]! + 1_000)} where ended_at is null`,
+  );
+  await impaired(pool, 1, minutes[60]!, minutes[60]! + 10_000);
+  await excludeAll(pool);
+  leavesOut(2, 63, 63);
+  leavesOut(1, 60, 80);
+  await agreed("corrected when it ends, and another region is impaired too");
+  const [thin] = await pool.query<{ thin: number }>(
+    sql`select count(*) as thin from component_minute where not measured`,
+  );
+  t.ok(thin!.thin > 0, "one region alone measures nothing");
+
+  const late = samplesWithin(random, new Date(minutes[61]! + 7), 3, ids, [2]);
+  await insertRaw(pool, late);
+  samples.push(...late);
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await agreed("left out when samples come late");
+});
+
+async function compressNext(pool: Pool) {
+  const [row] = await pool.query<{ chunk: string | null }>(
+    sql`select upkeep.compress_next(now()) as chunk`,
+  );
+  return row!.chunk;
+}
+
+async function ticked(pool: Pool, atMs: number) {
+  await pool.query(sql`
+    insert into engine_clock (ticked_at, version) values (${new Date(atMs)}, 'test')
+    on conflict (only_row) do update set ticked_at = excluded.ticked_at
+  `);
+}
+
+async function impaired(
+  pool: Pool,
+  region: number,
+  startedMs: number,
+  recognisedMs: number,
+) {
+  await pool.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, venues, measured)
+    values (${region}, ${new Date(startedMs)}, ${new Date(recognisedMs)}, '{}', 15)
+  `);
+}
+
+/** As upkeep does, an hour at a time. */
+async function excludeAll(pool: Pool) {
+  for (let more = true; more;) {
+    const [row] = await pool.query<{ more: boolean }>(
+      sql`call upkeep.exclude_next()`,
+    );
+    more = row!.more;
+  }
+}
+
+void t.test("one region is enough where one is published", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const watched = await watchedBy(pool);
+  const minute = Math.floor(Date.now() / minuteMs) * minuteMs - 20 * minuteMs;
+  const before = samplesWithin(
+    randomFrom(3),
+    new Date(minute),
+    6,
+    [1, 2, 3, 4],
+    [1],
+  );
+  await insertRaw(pool, before);
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await same(t, pool, {
+    component_minute: rollUp(before, watched).component_minute,
+    venue_minute: [],
+  });
+
+  await pool.transaction((tx) =>
+    syncRegistry(tx, { ...registry, regions: registry.regions.slice(0, 1) }),
+  );
+  const after = before.map((sample) => ({
+    ...sample,
+    ts: new Date(+sample.ts + 30 * minuteMs),
+  }));
+  await insertRaw(pool, after);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(minute)}, ${new Date(minute + hourMs)})`,
+  );
+  const alone = rollUp(after, watched, { regions: 1 });
+  await same(t, pool, {
+    component_minute: [
+      ...rollUp(before, watched).component_minute,
+      ...alone.component_minute,
+    ],
+    venue_minute: alone.venue_minute,
+  });
+  t.ok(alone.venue_minute.length > 0);
 });
 
 void t.test("the newest minutes are always right", async (t) => {
@@ -98,8 +238,9 @@ async function agree(
   components: Component[],
   samples: RawSample[],
   how: string,
+  circumstances?: Circumstances,
 ) {
-  const expected = rollUp(samples, components);
+  const expected = rollUp(samples, components, circumstances);
   t.ok(samples.length > 500, `${samples.length} samples are ${how}`);
   t.ok(expected.venue_day.some(({ down_minutes }) => down_minutes > 0));
   t.ok(expected.venue_day.some(({ degraded_minutes }) => degraded_minutes > 0));

@@ -13,6 +13,7 @@ const rulesSince = [
   ["0.1.0", "519f8de082f0"],
   ["0.2.0", "d02374abcebc"],
   ["0.3.0", "cfdd2a1e637d"],
+  ["0.9.0", "80630846b062"],
 ] as const;
 
 const hash = createHash("sha256")
@@ -61,7 +62,7 @@ void t.test("the rule book names every rule, and no other", async (t) => {
   const named = new Set(
     [
       ...book.matchAll(
-        /`([a-z]+(?:_[a-z]+)*_(?:ms|share|samples|cadences|run|days|hours|multiple|venues|openings))`/g,
+        /`([a-z]+(?:_[a-z]+)*_(?:ms|share|samples|cadences|run|days|hours|multiple|venues|openings|windows|regions))`/g,
       ),
     ].map(([, name]) => name!),
   );

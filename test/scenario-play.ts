@@ -17,9 +17,13 @@ const packagedRegistry = loadRegistry(packagedFile("registry.json"));
  *
  * The database watches what the scenario measures meanwhile, and the packaged registry again afterwards.
  */
-export async function play(db: Pool, scenario: Scenario): Promise<string[]> {
+export async function play(
+  db: Pool,
+  scenario: Scenario,
+  rules: Record<string, number> = rulesRow,
+): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of played(db, scenario, rulesRow)) lines.push(line);
+  for await (const line of played(db, scenario, rules)) lines.push(line);
   return lines;
 }
 
@@ -47,6 +51,7 @@ async function* played(
     await insertSamples(db, scenario);
     await insertHoursBefore(db, scenario);
     await insertTypical(db, scenario);
+    await insertVantage(db, scenario);
     yield* decideThrough(db, registry, scenario, {
       ...rules,
       ...(scenario.decidedEveryMs && { step_ms: scenario.decidedEveryMs }),
@@ -91,7 +96,7 @@ async function* decideThrough(
 async function forget(db: Db): Promise<void> {
   await forgetDecisions(db);
   await db.script(`
-    truncate sample;
+    truncate sample, region_vantage;
     do $$
     begin
       if exists (select from sample_hour) then
@@ -105,13 +110,15 @@ async function forget(db: Db): Promise<void> {
 async function watch(
   db: Db,
   registry: Registry,
-  { series }: Scenario,
+  { series, regions: published }: Scenario,
   gone: string[],
 ): Promise<void> {
-  const regions = new Set([
-    ...registry.regions.map(({ id }) => id),
-    ...series.map(({ region }) => region),
-  ]);
+  const regions = new Set(
+    published ?? [
+      ...registry.regions.map(({ id }) => id),
+      ...series.map(({ region }) => region),
+    ],
+  );
   const venues = new Set(series.map(({ venue }) => venue));
   const componentsOf = (venue: string) =>
     new Map(
@@ -165,6 +172,7 @@ interface SampleRow {
   ts: Date;
   fault: string | null;
   latencyMs: number | null;
+  unserved: boolean;
   receivedAfterS: number;
 }
 
@@ -181,10 +189,10 @@ async function insertSamples(db: Db, { series, startsAt }: Scenario) {
 
 async function insert(db: Db, rows: SampleRow[]): Promise<void> {
   await db.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
-    select r.ts, c.component_id, g.region_id, r.fault is null, r.fault, r."latencyMs" * 1000, r."receivedAfterS"
+    insert into sample (ts, component_id, region_id, good, fault, latency_us, unserved, received_after_s)
+    select r.ts, c.component_id, g.region_id, r.fault is null, r.fault, r."latencyMs" * 1000, nullif(r.unserved, false), r."receivedAfterS"
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-      venue text, component text, region text, ts timestamptz, fault fault, "latencyMs" int, "receivedAfterS" int
+      venue text, component text, region text, ts timestamptz, fault fault, "latencyMs" int, unserved boolean, "receivedAfterS" int
     )
     join venue v using (venue)
     join component c on c.venue_id = v.venue_id and c.component = r.component
@@ -203,7 +211,12 @@ async function insertHoursBefore(db: Db, { series, startsAt }: Scenario) {
         if (latencyMs === null) return [];
         const hoursBack = hoursBefore.length - index;
         const ts = new Date(startHourMs - hoursBack * hourMs);
-        const answer = { fault: null, latencyMs, receivedAfterS: 0 };
+        const answer = {
+          fault: null,
+          latencyMs,
+          unserved: false,
+          receivedAfterS: 0,
+        };
         return [{ venue, component, region, ts, ...answer }];
       }),
   );
@@ -212,6 +225,15 @@ async function insertHoursBefore(db: Db, { series, startsAt }: Scenario) {
   const oldestMs = Math.min(...rows.map(({ ts }) => +ts));
   await db.query(sql`
     call refresh_continuous_aggregate('sample_hour', ${new Date(oldestMs)}::timestamptz, ${startsAt}::timestamptz)
+  `);
+}
+
+async function insertVantage(db: Db, { onOneMachine, startsAt }: Scenario) {
+  await db.query(sql`
+    insert into region_vantage (region_id, holds_from, machine)
+    select g.region_id, ${startsAt}::timestamptz, 'one machine'
+    from region g
+    where g.region = any (${onOneMachine}::text[])
   `);
 }
 

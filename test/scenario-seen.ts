@@ -118,7 +118,11 @@ async function moves(
   const of = (slug: string) => incidents.get(slug)!;
   return [
     ...retracted.map((slug) => `retracted ${slug}, ${of(slug).dropped}`),
-    ...closed.map((slug) => `closed ${slug}, peak ${of(slug).peak}`),
+    ...closed.map((slug) => {
+      const { peak, lastBadAt } = of(slug);
+      const lastBadS = (+lastBadAt - +startsAt) / 1000;
+      return `closed ${slug}, peak ${peak}, last bad +${lastBadS}s`;
+    }),
     ...escalated.map((slug) => `escalated ${slug}`),
     ...opened.map((slug) => {
       const { component, startedAt, agreed, notCounted, flapping } = of(slug);
@@ -133,6 +137,7 @@ interface Incident {
   slug: string;
   component: string;
   startedAt: Date;
+  lastBadAt: Date;
   peak: string;
   flapping: boolean;
   agreed: string;
@@ -149,6 +154,7 @@ async function incidentsOf(
       i.slug,
       c.component,
       i.started_at as "startedAt",
+      i.last_bad_at as "lastBadAt",
       i.peak_severity as peak,
       i.flapping,
       (

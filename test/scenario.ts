@@ -16,6 +16,10 @@ export interface Scenario {
   rules: string[];
   /** What is told beside components, impaired regions and incidents. */
   alsoSeen: string[];
+  /** The regions that the registry publishes; null: those of the packaged one, and others that are measured. */
+  regions: string[] | null;
+  /** Regions whose probes all run on one machine, so one vantage. */
+  onOneMachine: string[];
   startsAt: Date;
   /** Null: as the rules say. */
   decidedEveryMs: number | null;
@@ -56,11 +60,17 @@ interface Measured {
 interface Sample {
   fault: Fault | null;
   latencyMs: number | null;
+  /** The venue prevented the slot. */
+  unserved: boolean;
   receivedAfterS: number;
 }
 
-const good = (latencyMs: number) => ({ fault: null, latencyMs });
-const failed = (fault: Fault) => ({ fault, latencyMs: null });
+const good = (latencyMs: number) => ({
+  fault: null,
+  latencyMs,
+  unserved: false,
+});
+const failed = (fault: Fault) => ({ fault, latencyMs: null, unserved: false });
 
 const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
   _: null,
@@ -73,6 +83,7 @@ const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
   b: failed("blocked"),
   c: failed("closed"),
   t: failed("stall"),
+  u: { ...failed("limited"), unserved: true },
 };
 
 const alsoSeen = ["regions", "venues", "fleet"];
@@ -127,6 +138,8 @@ function startReading(file: string, shows: string): Reading {
     shows,
     rules: [],
     alsoSeen: [],
+    regions: null,
+    onOneMachine: [],
     startsAt: new Date(NaN),
     decidedEveryMs: null,
     noticedEveryMs: null,
@@ -144,6 +157,8 @@ type Parts = (string | undefined)[];
 const kindsOfLines: [RegExp, (reading: Reading, parts: Parts) => void][] = [
   [/^rule: (.+)$/, readRules],
   [/^also seen: (.+)$/, readAlsoSeen],
+  [/^published: (.+)$/, readPublished],
+  [/^one machine: (.+)$/, readOneMachine],
   [
     /^venue (\S+), ((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?(?:, from (\S+?))?(?:, decided every (\d+)s)?(?:, noticed every (\d+)s)?$/,
     readVenue,
@@ -175,6 +190,14 @@ function readRules(reading: Reading, [names]: Parts): void {
 
 function readAlsoSeen(reading: Reading, [names]: Parts): void {
   reading.alsoSeen = listed(names!, alsoSeen, alsoSeen.join(", "));
+}
+
+function readPublished(reading: Reading, [regions]: Parts): void {
+  reading.regions = regions!.split(" ");
+}
+
+function readOneMachine(reading: Reading, [regions]: Parts): void {
+  reading.onOneMachine = regions!.split(" ");
 }
 
 function listed(names: string, known: string[], expected: string): string[] {

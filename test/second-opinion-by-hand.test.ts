@@ -14,16 +14,20 @@ const rules: Rules = {
   min_samples: 3,
   slow_multiple: 3,
   slow_floor_ms: 500,
+  slow_untypical_ms: 3_000,
   outage_bad_share: 0.5,
   degraded_bad_share: 0.2,
+  partial_windows: 3,
   impaired_within_ms: 120_000,
   impaired_min_venues: 4,
   impaired_venue_share: 0.5,
+  quorum_min_regions: 2,
   opening_bad_run: 3,
   recovery_hold_ms: 60_000,
   flap_openings: 3,
   flap_within_ms: 3_600_000,
   flap_hold_ms: 600_000,
+  unmeasured_close_ms: 86_400_000,
   retraction_every_ms: 60_000,
   late_sample_ms: 15_000,
   retraction_ms: 600_000,
@@ -69,6 +73,7 @@ function lives(judged: Judged) {
     escalated: s(one.escalatedAt),
     lastBad: s(one.lastBadAt),
     closed: s(one.closedAt),
+    closedFor: one.closedFor,
     retracted: s(one.retractedAt),
     flapping: one.flapping,
     witnesses: one.witnesses.join(" "),
@@ -132,6 +137,11 @@ void t.test("what a region sees", (t) => {
   t.match(last("599ms*4", typical)(15), { state: "operational", slow: 0 });
   t.match(last("600ms*4", typical)(15), { state: "degraded", slow: 4 });
   t.match(last("600ms*4")(15), { state: "operational", slow: 0 });
+  t.match(last("2999ms*4")(15), { state: "operational", slow: 0 });
+  t.match(last("3000ms*4")(15), { state: "degraded", slow: 4, confirms: true });
+  t.match(last("3000ms*4", "eu typical 2026-01-15T06:00:00Z 2000ms")(15), {
+    slow: 0,
+  });
   t.match(last(". 600ms", typical)(5), { state: "unknown", slow: 1 });
   t.match(last(".*2 600ms*2", typical)(15), { state: "degraded", badRun: 2 });
   t.match(last(".*3 600ms*2", typical)(20), { state: "operational" });
@@ -141,6 +151,110 @@ void t.test("what a region sees", (t) => {
     slow: 1,
     badRun: 3,
   });
+  t.end();
+});
+
+void t.test("slots that the venue prevented", (t) => {
+  const judged = (component: string, slots: string) =>
+    judge(40, "eu", `okx ${component}, every 5s\neu ${slots}`);
+
+  const paused = judged("rest:ticker", ".*12 u*12 .*16");
+  t.match(viewAt(paused, 70), {
+    samples: 12,
+    failed: 3,
+    badRun: 3,
+    newestBadAt: after(70),
+    confirms: true,
+  });
+  t.match(lives(paused), [{ started: 60, opened: 70, lastBad: 115 }]);
+
+  const streamOfDeadSocket = judged("ws:trades", ".*12 u*12 .*16");
+  t.match(viewAt(streamOfDeadSocket, 70), {
+    samples: 12,
+    failed: 3,
+    state: "degraded",
+    badRun: 0,
+    newestBadAt: after(70),
+    confirms: false,
+  });
+  t.match(viewAt(streamOfDeadSocket, 85), { failed: 6, state: "outage" });
+  t.strictSame(lives(streamOfDeadSocket), [], "that is the socket's incident");
+  t.match(lives(judged("ws:conn", ".*12 x*12 .*16")), [{ opened: 70 }]);
+
+  const stalledBefore = judged("ws:trades", ".*12 x*2 u*3 x .*22");
+  t.match(viewAt(stalledBefore, 80), { failed: 5, badRun: 2 });
+  t.match(viewAt(stalledBefore, 85), { failed: 6, badRun: 3 });
+  t.match(lives(stalledBefore), [{ started: 60, opened: 85 }]);
+  t.end();
+});
+
+void t.test("an endpoint that fails in part", (t) => {
+  // three windows at +60s: three of twelve, three of twelve, two of twelve
+  const inPart = "x .*3 x .*3 x .*3 x .*3 x .*3 x .*3 x .*5 x .*5";
+  const judged = judge(
+    30,
+    "eu",
+    `okx rest:ticker, every 5s
+     eu from -115s ${inPart} .*18`,
+  );
+  t.match(
+    viewAt(judged, 10),
+    { failsInPart: false },
+    "two in the first window",
+  );
+  t.match(viewAt(judged, 15), { failsInPart: true, badRun: 0 });
+  t.match(viewAt(judged, 60), {
+    state: "degraded",
+    samples: 12,
+    failed: 2,
+    badRun: 0,
+    failsInPart: true,
+    confirms: true,
+  });
+  // seven of thirty-six are less than a fifth
+  t.match(viewAt(judged, 65), { state: "operational", failsInPart: false });
+  t.match(lives(judged), [
+    { started: -115, opened: 15, lastBad: 35, closed: 125 },
+  ]);
+
+  const spared = judge(
+    30,
+    "eu",
+    `okx rest:ticker, every 5s
+     eu from -115s x*2 .*10 .*12 x*2 . x*2 . x*2 .*4 .*12`,
+  );
+  t.match(viewAt(spared, 60), { failed: 6, failsInPart: false });
+  t.strictSame(lives(spared), [], "the window in the midst has no failure");
+
+  // nine of thirty; in the midst one of ten, or of eleven
+  const hardly = (midst: string) =>
+    judge(
+      3,
+      "eu",
+      `okx rest:ticker, every 5s
+       eu from -175s x .*2 x .*2 x .*2 x .*2 ${midst} x .*2 x .*2 x .*2 x .*4`,
+    );
+  const tenth = hardly(".*3 x .*6 _*2");
+  t.match(viewAt(tenth, 0), { failed: 4, failsInPart: true });
+  const less = hardly(".*3 x .*7 _");
+  t.match(viewAt(less, 0), { failed: 4, failsInPart: false });
+
+  const slow = judge(
+    30,
+    "eu",
+    `okx rest:ticker, every 5s
+     eu from -115s ${inPart.replaceAll("x", "3000ms")} .*18`,
+  );
+  t.match(viewAt(slow, 60), { slow: 2, failsInPart: false });
+
+  const socketDown = judge(
+    30,
+    "eu",
+    `okx ws:trades, every 5s
+     eu from -175s x .*3 x .*3 x .*3 u*24 x .*5 x .*5`,
+  );
+  t.match(viewAt(socketDown, 60), { failed: 2, failsInPart: false });
+  t.strictSame(lives(socketDown), []);
   t.end();
 });
 
@@ -189,6 +303,7 @@ void t.test("a region turns bad on most of four venues", (t) => {
     [
       {
         region: "eu",
+        group: ["eu"],
         startedAt: after(70),
         recognisedAt: after(75),
         endedAt: null,
@@ -197,12 +312,12 @@ void t.test("a region turns bad on most of four venues", (t) => {
     ],
   );
   t.match(momentAt(impaired, 70).components[0], { counted: 2, quorum: 2 });
-  t.match(momentAt(impaired, 75).components[0], {
-    counted: 1,
-    quorum: 1,
-    state: "operational",
-  });
-  // v0 has two bad ones of twelve left at +205s, the others at +210s
+  t.match(
+    momentAt(impaired, 75).components[0],
+    { counted: 1, quorum: 2, state: "unknown" },
+    "one region alone confirms nothing",
+  );
+  // Its own trouble is no failure in part, so less than a fifth will do: v0 has two bad samples of twelve left at +205s, the others at +210s.
   t.equal(impaired.impairments[0]!.endedAt, after(210));
   t.strictSame(impaired.incidents, []);
 
@@ -252,7 +367,13 @@ void t.test("the quorum", (t) => {
   t.equal(of([outage, outage, degraded, good]), "degraded 4 3");
   t.equal(of([outage, degraded, good]), "degraded 3 2");
   t.equal(of([outage, outage, good]), "outage 3 2");
-  t.equal(of([outage, "_"]), "outage 1 1", "who is silent is not asked");
+  t.equal(of([outage, "_"]), "unknown 1 2", "one alone confirms nothing");
+  t.equal(of([good, "_", "_"]), "unknown 1 2", "nor that all is well");
+  t.equal(
+    of([outage, outage, "_"]),
+    "outage 2 2",
+    "who is silent is not asked",
+  );
   t.equal(of([good, ".", "."]), "unknown 3 2", "one knows, of two");
   t.equal(
     of([outage, degraded, ".", "."]),
@@ -293,9 +414,9 @@ void t.test("an incident from its opening to its closing", (t) => {
     // three of twelve: us follows eu by 20 s
     "+90s degraded",
     "+105s outage",
-    // us has seven good of twelve; two bad of twelve
+    // us has seven good of twelve; then less than a tenth of its last minute failed
     "+200s degraded",
-    "+215s operational",
+    "+220s operational",
   ]);
   t.strictSame(lives(judged), [
     {
@@ -303,8 +424,10 @@ void t.test("an incident from its opening to its closing", (t) => {
       started: 80,
       opened: 90,
       escalated: 105,
-      lastBad: 210,
-      closed: 275,
+      // eu goes on for two more slots
+      lastBad: 165,
+      closed: 280,
+      closedFor: "witnessed",
       retracted: null,
       flapping: false,
       witnesses: "eu us",
@@ -312,7 +435,7 @@ void t.test("an incident from its opening to its closing", (t) => {
   ]);
   t.strictSame(
     judged.alerts.map(({ kind, at }) => `${kind} +${(at - noon) / 1000}s`),
-    ["opened +90s", "escalated +105s", "closed +275s"],
+    ["opened +90s", "escalated +105s", "closed +280s"],
   );
   t.end();
 });
@@ -329,19 +452,251 @@ void t.test("a long run of one region does not predate it", (t) => {
   t.end();
 });
 
-void t.test("silence closes nothing, and a witness must see it well", (t) => {
+void t.test("a run does not reach back over a silence", (t) => {
+  const began = (component: string, slots: string) => {
+    const judged = judge(30, "eu", `okx ${component}, every 5s\neu ${slots}`);
+    return lives(judged).map(({ started, opened }) => ({ started, opened }));
+  };
+  // the second is of +5s, and the third a minute later; or five seconds more
+  t.strictSame(began("rest:ticker", "x*2 _*11 x*3"), [
+    { started: 0, opened: 75 },
+  ]);
+  t.strictSame(began("rest:ticker", "x*2 _*12 x*3"), [
+    { started: 70, opened: 80 },
+  ]);
+  t.strictSame(began("rest:ticker", "x*2 u*12 x*3"), [
+    { started: 0, opened: 10 },
+  ]);
+  t.strictSame(
+    began("ws:trades", "x*2 u*12 x*3"),
+    [{ started: 70, opened: 80 }],
+    "what is left out is as not measured",
+  );
+  t.end();
+});
+
+void t.test("blocked for good in the one region that is left", (t) => {
   const judged = judge(
     100,
+    "eu us ap",
+    `okx rest:ticker, every 5s
+     eu from -600s .*140 _*40 .*40
+     us from -600s x*220
+     ap from -600s .*145 _*30 .*45`,
+  );
+  t.strictSame(statesOf(judged, "components"), [
+    "+0s operational",
+    // eu is no vote any more, and ap has two samples left
+    "+170s unknown",
+    // ap has three again
+    "+285s operational",
+  ]);
+  t.strictSame(lives(judged), []);
+  t.end();
+});
+
+void t.test("the end that no witness can see takes the longer hold", (t) => {
+  const judged = judge(
+    151,
+    "eu us ap sa",
+    `okx rest:ticker, every 5s
+     eu .*12 x*6
+     us .*12 x*6
+     ap _*18 .*133
+     sa _*18 .*133`,
+  );
+  t.strictSame(statesOf(judged, "components"), [
+    "+0s unknown",
+    "+10s operational",
+    "+70s degraded",
+    "+85s outage",
+    // two more report, and know nothing yet
+    "+90s unknown",
+    "+100s operational",
+    // those that saw it bad have two samples left, and none that is a vote
+    "+135s unknown",
+    "+145s operational",
+  ]);
+  t.match(lives(judged), [
+    {
+      started: 60,
+      opened: 70,
+      lastBad: 85,
+      closed: 745,
+      closedFor: "held",
+      witnesses: "eu us",
+    },
+  ]);
+  t.end();
+});
+
+void t.test("silence closes nothing until it has lasted", (t) => {
+  const of = (rules: string) =>
+    judge(
+      40,
+      "eu",
+      `${rules}
+       okx rest:ticker, every 5s
+       eu .*12 x*4`,
+    );
+  // at +125s two samples are left
+  const lasting = of("rules unmeasured_close_ms=60000");
+  t.match(statesOf(lasting, "components").at(-1), "+125s unknown");
+  t.match(lives(lasting), [
+    { opened: 70, lastBad: 75, closed: 185, closedFor: "unmeasured" },
+  ]);
+  // when the good ones have left the window, most of what is left failed
+  t.match(lasting.alerts.at(-1), { kind: "closed", severity: "outage" });
+  t.match(lives(of("")), [{ opened: 70, lastBad: 75, closed: null }]);
+  t.end();
+});
+
+void t.test("the quorum's newest bad sample", (t) => {
+  const judged = judge(
+    40,
     "eu us",
     `okx rest:ticker, every 5s
-     eu .*12 x*12 _*76
-     us .*12 _*30 .*58`,
+     eu .*12 x*3
+     us .*16 x*3 .*21`,
   );
-  // us alone is operational from +220s on; it never saw it bad
-  t.match(statesOf(judged, "components").at(-1), "+220s operational");
-  t.match(lives(judged), [
-    { started: 60, opened: 115, closed: null, witnesses: "eu" },
+  // eu has been silent since +70s, and is a vote until +130s
+  t.match(
+    lives(judged),
+    [{ started: 80, opened: 90, lastBad: 80 }],
+    "not before the start",
+  );
+  t.end();
+});
+
+/** One endpoint of each venue, with these slots in these regions. */
+function endpoints(venues: Record<string, string>[]) {
+  return venues
+    .map((of, i) =>
+      [
+        `v${i} rest:ticker, every 5s`,
+        ...Object.entries(of).map(([region, slots]) => `${region} ${slots}`),
+      ].join("\n"),
+    )
+    .join("\n");
+}
+
+void t.test("a machine that is two regions loses its network", (t) => {
+  const bad = ".*12 x*12 .*36";
+  const good = ".*60";
+  const cut = endpoints([
+    { eu: bad, us: bad, ap: good },
+    { eu: bad, us: bad, ap: good },
+    { eu: bad, us: bad, ap: "_" },
+    { eu: good, us: good, ap: good },
   ]);
+  const oneMachine = "eu runs on m1 from -60s\nus runs on m1 from -60s";
+  const judged = judge(60, "eu us ap", `${oneMachine}\n${cut}`);
+  t.match(
+    judged.impairments,
+    ["eu", "us"].map((region) => ({
+      region,
+      group: ["eu", "us"],
+      startedAt: after(70),
+      recognisedAt: after(70),
+      venues: ["v0", "v1", "v2"],
+    })),
+  );
+  t.strictSame(lives(judged), []);
+  t.match(momentAt(judged, 70).components[0], { counted: 1, state: "unknown" });
+  // two of twelve are bad at +165s
+  t.equal(judged.impairments[0]!.endedAt, after(165));
+  t.equal(judged.impairments[1]!.endedAt, after(165));
+
+  const opens = (vantages: string, world = cut) =>
+    judge(60, "eu us ap", `${vantages}\n${world}`).incidents.length;
+  t.equal(opens(""), 3, "two places agree");
+  t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 71s"), 3);
+  t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 70s"), 0);
+  t.equal(opens(`${oneMachine}\nus runs on m2 from 70s`), 3);
+  t.equal(opens(`${oneMachine}\nus runs on several from 70s`), 3);
+  t.equal(
+    opens("eu runs on several from -60s\nus runs on several from -60s"),
+    3,
+  );
+  const elsewhere = cut.replaceAll(`ap ${good}`, `ap ${bad}`);
+  t.equal(
+    opens(oneMachine, elsewhere),
+    2,
+    "two are bad elsewhere too; the third is suspect until it is over",
+  );
+
+  const allOnOne = `${oneMachine}\nap runs on m1 from -60s`;
+  t.equal(opens(allOnOne), 3, "one of the machine's regions sees it well");
+  t.equal(opens(allOnOne, elsewhere), 0, "all places are one");
+  t.end();
+});
+
+void t.test("impaired by itself and with its machine", (t) => {
+  const bad = ".*12 x*12 .*36";
+  const impaired = (fourth: Record<string, string>) =>
+    judge(
+      60,
+      "eu us",
+      `eu runs on m1 from -60s
+       us runs on m1 from -60s
+       ${endpoints([{ eu: bad }, { eu: bad }, { eu: bad }, fourth])}`,
+    ).impairments.map(({ region, group, recognisedAt }) =>
+      [region, "with", ...group, `+${(recognisedAt - noon) / 1000}s`].join(" "),
+    );
+  // each by itself measures fewer than four venues
+  t.strictSame(impaired({ us: ".*60" }), [
+    "eu with eu us +70s",
+    "us with eu us +70s",
+  ]);
+  t.strictSame(impaired({ eu: ".*60" }), [
+    "eu with eu +70s",
+    "us with eu us +70s",
+  ]);
+  t.end();
+});
+
+void t.test("suspect trouble waits", (t) => {
+  const bad = ".*12 x*48";
+  const good = ".*60";
+  // one endpoint of three: no venue is bad
+  const turning = (ticker: string[], ap = "") =>
+    ticker
+      .map((slots, i) =>
+        ["ticker", "book", "trades"]
+          .map(
+            (name) => `v${i} rest:${name}, every 5s
+                       eu ${name === "ticker" ? slots : good}
+                       us ${name === "ticker" ? slots : good}
+                       ${ap}`,
+          )
+          .join("\n"),
+      )
+      .join("\n");
+  const oneMachine = "eu runs on m1 from -60s\nus runs on m1 from -60s";
+  const opened = (world: string) =>
+    judge(60, "eu us ap", `${oneMachine}\n${world}`).incidents.map(
+      ({ venue, startedAt, openedAt }) =>
+        `${venue} +${(openedAt - noon) / 1000}s, from +${(startedAt - noon) / 1000}s`,
+    );
+
+  // bad since +70s, which is less than two minutes ago until +190s
+  t.strictSame(opened(turning([bad, bad, bad, good])), [
+    "v0 +190s, from +60s",
+    "v1 +190s, from +60s",
+    "v2 +190s, from +60s",
+  ]);
+  t.strictSame(
+    opened(turning([bad, bad, good, good])),
+    ["v0 +70s, from +60s", "v1 +70s, from +60s"],
+    "half is not most",
+  );
+  t.equal(opened(turning([bad, bad, bad])).length, 3, "too few venues to tell");
+  t.match(opened(turning([bad, bad, bad]))[0], /\+70s/);
+  t.match(
+    opened(turning([bad, bad, bad, good], `ap ${good}`))[0],
+    /\+70s/,
+    "a region elsewhere is counted, and sees it well",
+  );
   t.end();
 });
 
@@ -357,7 +712,7 @@ void t.test("the third within an hour is flapping", (t) => {
     {
       slug: "okx-2026-01-15-rest-degraded",
       opened: 70,
-      lastBad: 115,
+      lastBad: 70,
       closed: 180,
       flapping: false,
     },
@@ -370,7 +725,8 @@ void t.test("the third within an hour is flapping", (t) => {
     {
       slug: "okx-2026-01-15-rest-degraded-3",
       opened: 400,
-      lastBad: 610,
+      // the fourth time
+      lastBad: 565,
       closed: 1215,
       flapping: true,
     },
@@ -402,14 +758,17 @@ void t.test("several of one instant are named in order", (t) => {
 });
 
 void t.test("late samples retract what they contradict", (t) => {
+  const held = ".*3 .*30@100 .*27";
   const judged = judge(
     60,
-    "eu us",
+    "eu ap us sa",
     `okx rest:ticker, every 5s
      eu from -60s .*16 x*20 .*24
-     us from -60s .*3 .*30@100 .*27`,
+     ap from -60s .*16 x*20 .*24
+     us from -60s ${held}
+     sa from -60s ${held}`,
   );
-  // when eu turns bad, us has been silent; by +120s its good samples up to +20s have come
+  // when eu and ap turn bad, the others have been silent; by +120s their good samples up to +20s have come
   t.match(lives(judged), [
     {
       started: 20,
@@ -417,7 +776,7 @@ void t.test("late samples retract what they contradict", (t) => {
       escalated: 45,
       retracted: 120,
       closed: null,
-      witnesses: "eu",
+      witnesses: "eu ap",
     },
   ]);
   t.match(judged.alerts, [
@@ -427,32 +786,59 @@ void t.test("late samples retract what they contradict", (t) => {
   t.end();
 });
 
+void t.test("late samples retract what had not failed in part", (t) => {
+  const inPart = "x .*3 x .*3 x .*3";
+  const judged = (midst: string) =>
+    judge(
+      20,
+      "eu",
+      `okx rest:ticker, every 5s
+       eu from -175s ${inPart} ${midst} ${inPart} .*19`,
+    );
+  // seven of twenty-seven
+  const few = judged("x .*2 _*9");
+  t.match(viewAt(few, 0), { badRun: 0, failsInPart: true });
+  t.match(lives(few), [{ started: -175, opened: 0, retracted: null }]);
+  // and then seven of thirty-six
+  t.match(lives(judged("x .*2 .*9@115")), [{ opened: 0, retracted: 60 }]);
+  t.end();
+});
+
 void t.test("an impairment in hindsight retracts what it explains", (t) => {
-  // eu alone measures v0, and opens an incident there before its other venues turn bad
+  // eu and ap are one machine; they open an incident of v0 before their other venues turn bad
+  const both = (slots: string) =>
+    `eu from -60s ${slots}\nap from -60s ${slots}`;
   const judged = judge(
     30,
-    "eu us",
-    `v0 rest:ticker, every 5s
-     eu from -60s .*13 x*20
+    "eu ap us",
+    `eu runs on m1 from -60s
+     ap runs on m1 from -60s
+     v0 rest:ticker, every 5s
+     ${both(".*13 x*20")}
      v1 rest:ticker, every 5s
-     eu from -60s .*14 x*20
+     ${both(".*14 x*20")}
      us from -60s .*40
      v2 rest:ticker, every 5s
-     eu from -60s .*15 x*20
+     ${both(".*15 x*20")}
      us from -60s .*40
      v3 rest:ticker, every 5s
-     eu from -60s .*40
+     ${both(".*40")}
      us from -60s .*40`,
   );
   // three of twelve are bad on v0 at +15s, on v1 at +20s, on v2 at +25s
-  t.match(judged.impairments, [
-    {
+  t.match(
+    judged.impairments,
+    ["eu", "ap"].map((region) => ({
+      region,
       startedAt: after(15),
       recognisedAt: after(25),
       venues: ["v0", "v1", "v2"],
-    },
+    })),
+  );
+  t.match(lives(judged), [
+    { started: 5, opened: 15, retracted: 60 },
+    { started: 10, opened: 20, retracted: 60 },
   ]);
-  t.match(lives(judged), [{ started: 5, opened: 15, retracted: 60 }]);
   t.end();
 });
 

@@ -83,6 +83,7 @@ function worldOfDays(): World {
             // the first and the last of an hour belong to it
             ts: boundary + hour * hourMs + nth * 1_199_999,
             fault: random() < 0.3 ? "http" : null,
+            unserved: false,
             latencyUs: random() < 0.9 ? Math.floor(random() * 900_000) : null,
             receivedAfterS: 1,
           });
@@ -93,6 +94,7 @@ function worldOfDays(): World {
     venues: [{ id: "okx", components }],
     samples,
     typical: [],
+    vantages: [],
     retractions: [],
     instants: [],
   };

@@ -31,7 +31,7 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
     what: "a witness that has been silent since before a pause has seen nothing",
     text: `
       from 2026-03-10T09:00:00Z, 80 instants every 5s
-      rules catch_up_ms=5000
+      rules catch_up_ms=5000 quorum_min_regions=1
       away from 100s to 160s
       regions eu us
       okx rest:ticker, every 5s
@@ -64,6 +64,7 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
     comesBy: [...Array.from({ length: 40 }, (_, i) => i * 10), 1200],
     text: `
       from 2026-03-10T09:00:00Z, 121 instants every 10s
+      rules quorum_min_regions=1
       regions eu us
       okx rest:ticker, every 60s at 55000ms
       eu x*3@115
@@ -82,6 +83,27 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
   },
 ];
 
+/** A ticker of each venue, in two regions that may be one machine. */
+function tickers(slots: string[]): string {
+  return slots
+    .map(
+      (one, i) => `
+      v${i} rest:ticker, every 5s
+      eu ${one}
+      us ${one}`,
+    )
+    .join("");
+}
+
+function goodEndpoint(venue: number, name: string): string {
+  return `
+      v${venue} rest:${name}, every 5s
+      eu .*40
+      us .*40`;
+}
+
+const turningBad = [".*12 x*28", ".*12 x*28", ".*12 x*28", ".*40"];
+
 /** What random worlds hardly ever come to. */
 const rarelyMet: typeof onceDiffering = [
   {
@@ -97,7 +119,7 @@ const rarelyMet: typeof onceDiffering = [
     what: "an opening just as long ago as is not judged anew",
     text: `
       from 2026-03-10T09:00:00Z, 40 instants every 5s
-      rules retraction_every_ms=20000 retraction_ms=60000
+      rules retraction_every_ms=20000 retraction_ms=60000 quorum_min_regions=1
       regions eu us
       okx rest:ticker, every 5s
       eu .*14 x*26
@@ -108,8 +130,8 @@ const rarelyMet: typeof onceDiffering = [
     text: `
       from 2026-03-10T09:00:00Z, 10 instants every 5s
       regions eu
-      okx rest:ticker, every 5s
-      eu from -604815s . x*4 _*120946 x*20`,
+      okx rest:ticker, every 1800s
+      eu from -606600s . x*337`,
   },
   {
     what: "a run that is too short, and began before those that count",
@@ -125,6 +147,7 @@ const rarelyMet: typeof onceDiffering = [
     what: "an end that is seen by the one region that saw the escalation only",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
+      rules quorum_min_regions=1
       regions eu ap
       okx rest:ticker, every 5s
       eu .*12 x*8
@@ -134,7 +157,7 @@ const rarelyMet: typeof onceDiffering = [
     what: "an end that is seen by an impaired region only",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
-      rules window_ms=20000 window_cadences=4 recovery_hold_ms=10000
+      rules window_ms=20000 window_cadences=4 recovery_hold_ms=10000 quorum_min_regions=1 retraction_every_ms=600000
       regions eu us
       v0 rest:ticker, every 5s
       eu .*12 x*4 .*44
@@ -148,5 +171,103 @@ const rarelyMet: typeof onceDiffering = [
       v3 rest:ticker, every 5s
       eu .*17 x*20 .*23
       us .*60`,
+  },
+  {
+    what: "the one region that is left is blocked for good",
+    text: `
+      from 2026-03-10T09:00:00Z, 100 instants every 5s
+      regions eu us ap
+      okx rest:ticker, every 5s
+      eu from -600s .*140 _*40 .*40
+      us from -600s x*220
+      ap from -600s .*145 _*30 .*45`,
+  },
+  {
+    what: "just a fifth of three windows, and just a tenth of one",
+    text: `
+      from 2026-03-10T09:00:00Z, 4 instants every 5s
+      regions eu
+      okx rest:ticker, every 5s
+      eu from -175s x .*3 x .*3 x .*3 x .*5 x .*5 x .*4 x .*4 _ .*4
+      okx rest:book, every 5s
+      eu from -175s x .*2 x .*2 x .*2 x .*5 x .*6 _*2 x .*2 x .*2 x .*2 x .*4`,
+  },
+  {
+    what: "late samples of windows before the last one show that it had not failed in part",
+    text: `
+      from 2026-03-10T09:00:00Z, 20 instants every 5s
+      regions eu
+      okx rest:ticker, every 5s
+      eu from -175s x .*3 x .*3 x .*3 x .*2 .*9@115 x .*3 x .*3 x .*3 .*19
+      okx rest:book, every 5s
+      eu from -175s x .*3 x .*3 x .*3 x .*2 _*9 x .*3 x .*3 x .*3 .*19`,
+  },
+  {
+    what: "late samples make one window fail less than a tenth",
+    text: `
+      from 2026-03-10T09:00:00Z, 20 instants every 5s
+      rules retraction_every_ms=60000
+      regions eu
+      okx rest:ticker, every 5s
+      eu from -175s x .*2 x .*2 x .*2 x .*2 x .*9 .@100 _ x .*2 x .*2 x .*2 x .*2 .*19`,
+  },
+  {
+    what: "a silence that is just as long as a newest sample may be old, and longer ones",
+    text: `
+      from 2026-03-10T09:00:00Z, 30 instants every 5s
+      regions eu
+      okx rest:ticker, every 5s
+      eu x*2 _*11 x*3
+      okx rest:book, every 5s
+      eu x*2 _*12 x*3
+      okx ws:trades, every 5s
+      eu x*2 u*12 x*3`,
+  },
+  {
+    what: "a machine that is told of at this very instant",
+    text: `
+      from 2026-03-10T09:00:00Z, 40 instants every 5s
+      regions eu us
+      eu runs on m1 from -60s
+      us runs on m1 from 70s
+      ${tickers(turningBad)}`,
+  },
+  {
+    what: "a machine that is told of a millisecond too late",
+    text: `
+      from 2026-03-10T09:00:00Z, 40 instants every 5s
+      regions eu us
+      eu runs on m1 from -60s
+      us runs on m1 from 70.001s
+      ${tickers(turningBad)}`,
+  },
+  {
+    what: "suspect trouble that has just lasted",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      rules impaired_within_ms=60000
+      regions eu us
+      eu runs on m1 from -60s
+      us runs on m1 from -60s
+      ${tickers(turningBad)}
+      ${["book", "trades"].flatMap((name) => turningBad.map((_, i) => goodEndpoint(i, name))).join("\n")}`,
+  },
+  {
+    what: "nobody knows for just as long as closes an incident, or none that saw it",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      rules unmeasured_close_ms=60000 flap_hold_ms=90000
+      regions eu us ap
+      okx rest:ticker, every 5s
+      eu .*12 x*4
+      us .*12 x*4
+      okx rest:book, every 5s
+      eu .*12 x*4 _*40
+      us .*12 x*4 _*4 .*40
+      ap _*20 .*40
+      okx rest:trades, every 5s
+      eu .*12 x*40
+      us .*12 x*4
+      ap _*16 .*40`,
   },
 ];

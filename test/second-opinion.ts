@@ -18,6 +18,7 @@ import {
 } from "./second-opinion/incidents.js";
 import { confirm, stateOfAll } from "./second-opinion/quorum.js";
 import { viewOf } from "./second-opinion/region-view.js";
+import { isSuspect } from "./second-opinion/suspicion.js";
 import {
   isBad,
   seriesOf,
@@ -53,6 +54,7 @@ export interface ComponentState {
   since: number;
   counted: number;
   quorum: number;
+  suspect: boolean;
 }
 
 export interface VenueState {
@@ -72,7 +74,7 @@ export function secondOpinion(world: World): Opinion {
     const missed = last && at - last.at > world.rules.step_ms;
     const before = missed ? undefined : last;
 
-    const views = datedViews(world, series, before, at);
+    const views = datedViews(world, series, impairments, before, at);
     judgeImpairments(impairments, views, world, at);
     const components = componentsNow(world, views, impairments, before, at);
     const venues = venuesNow(world, components, before, at);
@@ -100,11 +102,12 @@ export function secondOpinion(world: World): Opinion {
 function datedViews(
   { rules }: World,
   series: Series[],
+  impairments: Impairment[],
   before: Moment | undefined,
   at: number,
 ): DatedView[] {
   return series.map((one, place) => {
-    const view = viewOf(one, at, at, rules);
+    const view = viewOf(one, at, at, rules, impairments);
     // the series keep their places
     const since = before?.views[place]!.badSince ?? at;
     return { ...view, badSince: isBad(view.state) ? since : null };
@@ -125,7 +128,9 @@ function componentsNow(
           (view) => view.venue === venue.id && view.component === component.id,
         ),
         (region) => isImpaired(impairments, region),
+        world,
       );
+      const counted = votes.map(({ region }) => region);
       const past = before?.components.find(
         (one) => one.venue === venue.id && one.component === component.id,
       );
@@ -136,6 +141,7 @@ function componentsNow(
         since: past?.state === state ? past.since : at,
         quorum,
         votes,
+        suspect: isBad(state) && isSuspect(counted, views, world, at),
       };
     }),
   );

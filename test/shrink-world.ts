@@ -35,19 +35,24 @@ function* smallerThan(world: World): Generator<World> {
   for (const place of [last / 2, (last * 7) / 8, last - 1].map(Math.floor))
     if (place > 0)
       yield { ...world, instants: world.instants.slice(0, place + 1) };
+  if (world.vantages.length > 0) yield { ...world, vantages: [] };
   if (world.typical.length > 0) yield { ...world, typical: [] };
   if (world.retractions.length > 0) yield { ...world, retractions: [] };
   yield* calmer(world, (sample) => sample.receivedAfterS > 0, {
     receivedAfterS: 0,
   });
-  yield* calmer(world, (sample) => sample.fault !== null, { fault: null });
+  yield* calmer(world, (sample) => sample.unserved, { unserved: false });
+  yield* calmer(world, (sample) => sample.fault !== null, {
+    fault: null,
+    unserved: false,
+  });
   yield* calmer(world, (sample) => sample.latencyUs !== null, {
     latencyUs: null,
   });
 }
 
 interface Named {
-  venue: string;
+  venue?: string;
   component?: string;
   region?: string;
 }
@@ -55,7 +60,7 @@ interface Named {
 function without(world: World, isGone: (one: Named) => boolean): World {
   return {
     ...world,
-    regions: world.regions.filter((region) => !isGone({ venue: "", region })),
+    regions: world.regions.filter((region) => !isGone({ region })),
     venues: world.venues
       .map((venue) => ({
         ...venue,
@@ -66,6 +71,7 @@ function without(world: World, isGone: (one: Named) => boolean): World {
       .filter(({ components }) => components.length > 0),
     samples: world.samples.filter((sample) => !isGone(sample)),
     typical: world.typical.filter((one) => !isGone(one)),
+    vantages: world.vantages.filter((one) => !isGone(one)),
     retractions: world.retractions.filter((one) => !isGone(one)),
   };
 }

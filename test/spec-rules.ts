@@ -928,9 +928,10 @@ export const rules: Rule[] = [
   ),
   rule(
     "metrics-families",
+    // svc_generated_at_seconds and svc_latency_samples beside them are additive: a scrape must be able to see how old it is, and of how many answers
     "4 gauge families and no _sum or _count, in format 0.0.4",
     "metrics",
-    "spec: 4 families of gauges, in format 0.0.4, when all is well",
+    "spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4, when all is well",
   ),
   rule(
     "metrics-state",
@@ -960,7 +961,7 @@ export const rules: Rule[] = [
     "metrics-percentile",
     "the label is percentile, not quantile",
     "metrics",
-    "spec: 4 families of gauges, in format 0.0.4, when all is well",
+    "spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4, when all is well",
   ),
   rule(
     "metrics-incident",

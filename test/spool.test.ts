@@ -39,6 +39,8 @@ void t.test("a sample is read as it was written", (t) => {
     lateMs: 51,
     good: false,
     fault: "stall",
+    refusal: "60018 “no such channel”",
+    unserved: true,
     latencyUs: 1,
     dnsUs: 0,
     connectUs: 2,
@@ -58,6 +60,12 @@ void t.test("a sample is read as it was written", (t) => {
   for (const sample of [full, madeSample()])
     t.strictSame(sampleOf(lineWithoutEnd(sample)), sample);
   t.equal(lineOf(full).split("\n").length, 2, "one line");
+  t.notMatch(lineOf(madeSample()), "unserved");
+  t.equal(
+    sampleOf(lineWithoutEnd(madeSample()))!.unserved,
+    null,
+    "what a build before this field wrote is whole",
+  );
   const broken = sampleOf(lineWithoutEnd(madeSample({ latencyUs: NaN })));
   t.equal(broken!.latencyUs, "NaN", "which the database refuses");
   t.end();

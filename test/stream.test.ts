@@ -5,7 +5,7 @@ import { makeBackoff } from "../probe/backoff.js";
 import { makeMeter } from "../probe/meter.js";
 import { makeNewestEvent } from "../probe/newest-event.js";
 import { startProbe } from "../probe/probe.js";
-import { correctedAge } from "../probe/stream.js";
+import { correctedAge, leastAge } from "../probe/data-age.js";
 import { makeLog } from "../server/log.js";
 import { loadRegistry, type Registry, type Venue } from "../server/registry.js";
 import type { Sample } from "../server/sample.js";
@@ -147,7 +147,12 @@ void t.test("a silent stream on a live socket stalls, alone", async (t) => {
   const world = await playing(
     t,
     quickly("okx", ({ socket }) => {
-      for (const stream of socket!.streams) stream.stall.afterMs = 700;
+      for (const stream of socket!.streams) {
+        stream.stall.afterMs = 700;
+        // no estimate, and nobody who shows trades
+        stream.rateBasis = "documented";
+        delete stream.counterpart;
+      }
     }),
   );
   const { of } = await probing(t, world.registry);
@@ -174,7 +179,7 @@ void t.test("a silent stream on a live socket stalls, alone", async (t) => {
 });
 
 void t.test(
-  "a closed socket is a fault of ws:conn; its streams have no samples",
+  "a closed socket is a fault of ws:conn; its streams' slots are unserved, by the same fault",
   async (t) => {
     const world = await playing(t, quickly("okx"));
     const { of, probe } = await probing(t, world.registry);
@@ -187,13 +192,24 @@ void t.test(
     await until(() => of("ws:conn").at(-1)!.fault === "handshake");
     t.match(of("ws:conn").at(-1), { httpStatus: 503, latencyUs: null });
     const downFrom = of("ws:conn").find(({ good }) => !good)!.slotAt;
-    const before = of("ws:trades", downFrom).length;
-    t.ok(before <= 1, "at most the slot that ended before the fall");
+    const unserved = () =>
+      of("ws:trades", downFrom).filter((sample) => sample.unserved);
+    await until(() => unserved().at(-1)?.fault === "handshake");
+    for (const sample of unserved())
+      t.match(sample, { good: false, latencyUs: null, messages: null });
+    const { subscribing } = probe.status().unmeasured;
     await world.clear();
     await until(() => of("ws:conn").at(-1)!.good);
-    await until(() => of("ws:trades").length > before + 3);
-    t.ok(of("ws:trades").every(({ fault }) => fault === null));
-    t.ok(probe.status().unmeasured.subscribing > 0, "and that is counted");
+    const upFrom = of("ws:conn").at(-1)!.slotAt;
+    await until(
+      () => of("ws:trades", upFrom).filter(({ good }) => good).length > 2,
+    );
+    t.ok(of("ws:trades").every(({ good, unserved }) => good || unserved));
+    t.equal(
+      probe.status().unmeasured.subscribing,
+      subscribing,
+      "no slot is left out until it speaks again",
+    );
   },
 );
 
@@ -329,9 +345,10 @@ void t.test(
     t.match(of("ws:trades")[0], {
       good: false,
       fault: "handshake",
+      refusal: "60018",
       messages: 0,
     });
-    t.match(of("ws:ticker")[0], { good: true, fault: null });
+    t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
   },
 );
 
@@ -375,25 +392,33 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
       isGap,
     );
   const sent = (atMs: number) => ({ sent: 1_790_000_000_000 + atMs });
+  const read = (atMs: number) => {
+    const { ages, ...reading } = meter.read(atMs, 1000)!;
+    return { ...reading, eventAgeMs: ages.ageMs };
+  };
   t.equal(meter.read(0, 1000), null, "not subscribed");
   meter.subscribed(500);
   t.equal(meter.read(1000, 1000), null, "only for half of the slot");
   frame(1100, sent(1093));
   frame(1200, {});
-  t.same(meter.read(2000, 1000), {
+  const subscribedMs = 500;
+  t.same(read(2000), {
+    ...{ subscribedMs, heardMs: 1200 },
     messages: 2,
     quietMs: 800,
     eventAgeMs: 7,
     gaps: 0,
   });
-  t.same(meter.read(3000, 1000), {
+  t.same(read(3000), {
+    ...{ subscribedMs, heardMs: 1200 },
     messages: 0,
     quietMs: 1800,
     eventAgeMs: null,
     gaps: 0,
   });
   frame(3100, sent(3103), true);
-  t.same(meter.read(4000, 1000), {
+  t.same(read(4000), {
+    ...{ subscribedMs, heardMs: 3100 },
     messages: 1,
     quietMs: 1900,
     eventAgeMs: -3,
@@ -410,19 +435,36 @@ void t.test(
     const events = makeNewestEvent({ path: "$.sent", unit: "ms" });
     const came = (atMs: number, said: unknown) =>
       events.came(Buffer.from(JSON.stringify(said)), { atMs, unixMs: atMs });
-    t.equal(events.takeAgeMs(), null, "nothing came");
+    const taken = () => events.take().ageMs;
+    t.equal(taken(), null, "nothing came");
     for (let atMs = 0; atMs < 1000; atMs += 10)
       came(atMs, { sent: atMs - atMs / 10 });
-    t.equal(events.takeAgeMs(), 99, "the last of all");
-    t.equal(events.takeAgeMs(), null, "each slot has its own");
+    t.match(
+      events.take(),
+      { ageMs: 99, behindMs: 99, newestMs: 891 },
+      "the last of all",
+    );
+    t.equal(taken(), null, "each slot has its own");
     came(2000, { sent: 1990 });
     came(2300, {});
     came(2310, { sent: 2290 });
     came(2320, { sent: "soon" });
-    t.equal(
-      events.takeAgeMs(),
-      20,
-      "one without a time is not taken for a reading",
+    t.equal(taken(), 20, "one without a time is not taken for a reading");
+    events.subscribed(3000);
+    came(4000, { sent: 1000 });
+    t.match(events.take(), { ageMs: 3000, behindMs: null, newestMs: 1000 });
+    came(13_000, { sent: 1000 });
+    t.match(
+      events.take(),
+      { ageMs: 12_000, behindMs: 12_000 },
+      "what it began with may be old",
+    );
+    came(20_000, { sent: 19_990 });
+    came(20_400, { sent: 5000 });
+    t.match(
+      events.take(),
+      { ageMs: 15_400, behindMs: 410 },
+      "one that is told again makes the newest no older",
     );
     t.end();
   },
@@ -445,14 +487,15 @@ void t.test(
 );
 
 void t.test("an event is as old as by a clock that goes right", (t) => {
-  const known = (errorMs: number, withinMs: number) => ({
-    read: () => ({ errorMs, withinMs }),
-  });
+  const known = (errorMs: number, withinMs: number) => ({ errorMs, withinMs });
   t.equal(correctedAge(120, known(800, 200)), -680);
   t.equal(correctedAge(120, known(-800, 200)), 920);
   t.equal(correctedAge(120, known(-103, 289)), 120, "it may be right");
-  t.equal(correctedAge(120, { read: () => null }), 120);
-  t.equal(correctedAge(null, known(800, 200)), null);
+  t.equal(correctedAge(120, null), 120);
+  t.equal(leastAge(120, known(800, 200), 0), -880, "at least");
+  t.equal(leastAge(120, known(-103, 289), 0), -66, "at least");
+  t.equal(leastAge(70_120, null, 70_000), 120, "by what is fresh");
+  t.equal(leastAge(120, null, -70_000), 120, "which may not be late");
   t.end();
 });
 

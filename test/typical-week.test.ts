@@ -1,5 +1,6 @@
 import t from "tap";
 import { sql } from "../server/db.js";
+import { accepted, tick } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
 import { migrate } from "../server/migrate.js";
 import { migratedDatabase } from "./database.js";
@@ -12,7 +13,8 @@ const dayMs = 1440 * minuteMs;
 const taken: Record<string, [daysAgo: number, minutes: number, ms: number][]> =
   {
     // of seven days with today the eighth is none
-    okx: [[7, 20, 70], [6, 3, 30], [1, 2, 10]], // prettier-ignore
+    // between two values in the middle
+    okx: [[7, 20, 70], [6, 2, 31], [1, 2, 10]], // prettier-ignore
     kraken: [[1, 6, 50]],
   };
 
@@ -44,40 +46,51 @@ void t.test("what is typical of the last seven days", async (t) => {
     `);
     return Object.fromEntries(rows.map(({ what, ms }) => [what, ms]));
   };
-  const expected = { okx: 30, kraken: 50, exchange: 50, all: 50 };
+  // 20.5, and a half goes to the even neighbour
+  const expected = { okx: 20, kraken: 50, exchange: 50, all: 50 };
   const now = new Date();
   const from = new Date(+now - 8 * dayMs);
 
+  const nextTick = async () => accepted(await tick(pool, new Date()));
+
+  await nextTick();
   t.strictSame(await typical(), {}, "nothing is rolled up yet");
   await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
+  t.strictSame(await typical(), {}, "what was counted since is not shown");
+  await nextTick();
   t.strictSame(await typical(), expected);
-  const held = await pool.query(
-    sql`select from typical_week where today = (now() at time zone 'UTC')::date`,
-  );
-  t.equal(held.length, 4, "as upkeep has kept it");
 
-  await pool.query(sql`update typical_week set p50_ms = p50_ms + 1`);
-  t.strictSame(await typical(), {
-    ...{ okx: 31, kraken: 51, exchange: 51, all: 51 },
-  });
-  await pool.query(sql`update typical_week set today = today - 1`);
-  t.strictSame(await typical(), expected, "yesterday's is counted anew");
-
-  await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
   await Promise.all(
     Array.from({ length: 4 }, () =>
       pool.query(sql`call upkeep.keep_typical()`),
     ),
   );
-  const keptAgain = await pool.query(sql`select from typical_week`);
-  t.equal(keptAgain.length, 4, "once, whoever keeps it at the same time");
+  await pool.query(
+    sql`update typical_week set p50_ms = p50_ms + 1 where holds_from = (select max(holds_from) from typical_week)`,
+  );
+  t.strictSame(await typical(), expected, "the version of then, still");
+  await nextTick();
+  t.strictSame(
+    await typical(),
+    { okx: 21, kraken: 51, exchange: 51, all: 51 },
+    "and the newest from then on, once, whoever counts at the same time",
+  );
+  await pool.query(
+    sql`update typical_week set holds_from = holds_from - interval '1 day'`,
+  );
+  await pool.query(sql`call upkeep.keep_typical()`);
+  const versions = await pool.query(
+    sql`select distinct holds_from from typical_week`,
+  );
+  t.equal(versions.length, 2, "one that may still be shown, and the newest");
 
   const without = structuredClone(registry);
   without.venues = without.venues.filter(({ id }) => id !== "kraken");
   await migrate(pool, without, makeLog("test", "error"));
+  await nextTick();
   t.strictSame(
     await typical(),
-    { okx: 30, exchange: 30, all: 30 },
+    { okx: 20, exchange: 20, all: 20 },
     "a venue that is watched no more is in none of them",
   );
 });

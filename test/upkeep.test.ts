@@ -26,10 +26,13 @@ const rollups = [
   "sample_hour",
   "component_minute",
   "venue_minute",
+  "component_day",
   "venue_day",
   "latency_day",
   "venue_latency_day",
 ];
+/** Of a day that is over nobody reads them, and they are dropped with raw samples. */
+const addedUp = ["component_hour", "venue_hour"];
 /** Of these only buckets that are over: hours, and five days. */
 const overOnly = ["rest_hour", "stream_hour", "latency_hour", "usual_hour"];
 const usual = "usual_hour";
@@ -76,17 +79,20 @@ interface PlanNode {
 
 void t.test("a day's last minutes reach their day", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
   const samples = samplesAround(new Date(midnight - minuteMs), 1);
   await insertRaw(pool, samples);
-  const at = new Date(midnight + 4_000);
-  await pool.query(sql`call upkeep.refresh_newest(${at})`);
-  await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
+  await pool.query(
+    sql`call upkeep.refresh_newest(${new Date(midnight + 4_000)})`,
+  );
+  await pool.query(
+    sql`call upkeep.refresh_open_buckets(${new Date(midnight + 5 * minuteMs)})`,
+  );
   const days = await pool.query<{ day: Date }>(sql`select day from venue_day`);
   t.strictSame(
     days.map(({ day }) => +day),
     [midnight - dayMs],
-    "within a minute after midnight",
+    "when they are published",
   );
 });
 
@@ -343,10 +349,10 @@ void t.test("nothing is dropped under a refresh", async (t) => {
 
 void t.test("what is kept, and for how long", async (t) => {
   const { pool } = await migratedDatabase(t);
-  // at noon: two minutes of samples are of one day
+  // at noon: twelve minutes of samples are of one day, and enough for a percentile of an hour
   const now = new Date(new Date().setUTCHours(12, 0, 0, 0));
   const samples = [110, 90, 2].flatMap((days) =>
-    samplesAround(new Date(+now - days * dayMs), 2),
+    samplesAround(new Date(+now - days * dayMs), 12),
   );
   await insertRaw(pool, samples);
   await pool.query(
@@ -368,6 +374,7 @@ void t.test("what is kept, and for how long", async (t) => {
       sample_hour: 3,
       component_minute: 2,
       venue_minute: 2,
+      component_day: 3,
       venue_day: 3,
       latency_day: 3,
       venue_latency_day: 3,
@@ -475,7 +482,7 @@ void t.test(
     // an hour a turn, of two days at the most
     while (passedMs < 48 && (await keptTo()) < +now - hourMs - 2 * minuteMs) {
       // none of the chores that come after it in a turn
-      let turns = passedMs === 0 ? 3 : 1;
+      let turns = passedMs === 0 ? 4 : 1;
       await upkeep.doWhatIsDue(() => turns-- > 0);
       passedMs += 1;
     }
@@ -676,7 +683,7 @@ async function retain(pool: Pool, now: Date): Promise<number> {
 
 async function heldBy(pool: Pool) {
   const held: Record<string, object[]> = {};
-  for (const rollup of [...rollups, ...overOnly])
+  for (const rollup of [...rollups, ...addedUp, ...overOnly])
     held[rollup] = await pool.text<object>(
       `select * from ${rollup} order by ${rollup}`,
       [],
@@ -687,7 +694,7 @@ async function heldBy(pool: Pool) {
 /** What is left of it when what is too old was dropped: of these levels days that touch the last eight. */
 function afterRetain(held: Record<string, object[]>, now: Date) {
   const left = { ...held };
-  for (const rollup of ["rest_hour", "stream_hour", "latency_hour"])
+  for (const rollup of ["rest_hour", "stream_hour", "latency_hour", ...addedUp])
     left[rollup] = held[rollup]!.filter((row) => {
       const { hour } = row as { hour: Date };
       const dayEnd = Math.floor(+hour / dayMs) * dayMs + dayMs;
@@ -706,7 +713,8 @@ async function rolledUp(
   const components = await pool.query<Component>(
     sql`select component_id, venue_id, kind from component`,
   );
-  const levels = rollUp(samples, components);
+  const addedUpTo = new Date(+now - 5 * minuteMs);
+  const levels = rollUp(samples, components, { regions: 3, addedUpTo });
   const keptTo = new Date(+now - 2 * minuteMs);
   const expected: Record<string, object[]> = {
     ...levels,

@@ -126,6 +126,8 @@ void t.test("what a probe says of itself is kept", async (t) => {
           troubles: [],
           clock: null,
           known: [],
+          vantage: null,
+          machine: null,
         },
       },
       true,

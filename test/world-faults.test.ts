@@ -210,6 +210,42 @@ void t.test(
   },
 );
 
+void t.test("frozen: what is told stands still, and is told on", async (t) => {
+  const { world, socketUrl, streams, endpoint } = await openWorld(t);
+  interface Row {
+    data: [{ ts: string; tradeId?: string }];
+  }
+  const rowOf = (text: string) => (JSON.parse(text) as Row).data[0];
+  const asked = async (name: string, region = "us-east") =>
+    rowOf((await ask(endpoint(name), region)).body);
+  const regions = ["us-east"];
+  for (const component of ["rest:ticker", "rest:trades", "ws:trades"])
+    world.fault({ kind: "frozen", venue: "okx", component, regions });
+  const [ticker, trade] = [await asked("ticker"), await asked("trades")];
+  const client = await connect(socketUrl, "us-east");
+  for (const { subscribe } of streams) send(client, subscribe);
+  const trades = () => client.frames.filter(isTrade).map(rowOf);
+  while (trades().length < 3) await once(client.ws, "message");
+  for (const { ts, tradeId } of trades())
+    t.strictSame(
+      { ts, tradeId },
+      { ts: trades()[0]!.ts, tradeId: trades()[0]!.tradeId },
+    );
+  t.strictSame(await asked("ticker"), ticker);
+  t.strictSame(await asked("trades"), trade);
+  t.ok(
+    Number((await asked("time")).ts) >= Number(ticker.ts),
+    "the time goes on",
+  );
+  const elsewhere = await asked("trades", "eu-central");
+  t.ok(
+    Number(elsewhere.tradeId) > Number(trade.tradeId),
+    "as in other regions",
+  );
+  await world.clear();
+  t.ok(Number((await asked("trades")).tradeId) > Number(trade.tradeId));
+});
+
 void t.test(
   "dead-socket: nothing comes, not even a pong, until it is over",
   async (t) => {

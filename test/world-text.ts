@@ -5,14 +5,16 @@
  *     rules min_samples=2
  *     away from 60s to 90s
  *     regions eu us
+ *     eu runs on m1 from -60s
+ *     eu runs on several from 60s
  *     okx rest:ticker, every 5s at 0ms
  *       eu   .*12 x*3@2 _*4 900ms
  *       operator retracts at 90s
  *       us   typical 2026-01-15T06:00:00Z 100ms
  *       us   .*20
  *
- * A slot is `.` good, `x` failed, `900ms` good in that time, `x900ms` failed in it, `_` not measured; `x*3` is three of
- * them, `x@2` one that the database had two seconds after its slot. The first slot is the first instant, later by the component's phase;
+ * A slot is `.` good, `x` failed, `u` unserved, `900ms` good in that time, `x900ms` failed in it, `_` not measured; `x*3` is
+ * three of them, `x@2` one that the database had two seconds after its slot. The first slot is the first instant, later by the component's phase;
  * `from -60s` at the head of a line begins earlier. There is no instant while the engine is away, 90s is the next one.
  */
 import type { Rules, Sample, Venue, World } from "./second-opinion/world.js";
@@ -25,6 +27,7 @@ export function worldOf(text: string, rules: Rules): World {
     venues: [],
     samples: [],
     typical: [],
+    vantages: [],
     retractions: [],
     instants: [],
   };
@@ -44,9 +47,10 @@ export function worldOf(text: string, rules: Rules): World {
       );
     const typical = /^(\S+)\s+typical (\S+) ([\d.]+)ms$/.exec(line);
     const slots =
-      /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._]|x?[\d.]+ms|x)[*@\d]*(?:\s+|$))+)$/.exec(
+      /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._xu]|x?[\d.]+ms)[*@\d]*(?:\s+|$))+)$/.exec(
         line,
       );
+    const vantage = /^(\S+) runs on (\S+) from (-?[\d.]+)s$/.exec(line);
     const retraction = /^operator retracts at (\d+)s$/.exec(line);
     const away = /^away from (\d+)s to (\d+)s$/.exec(line);
     if (line === "") continue;
@@ -84,6 +88,12 @@ export function worldOf(text: string, rules: Rules): World {
         ...place,
         at: world.instants[0]! + Number(retraction[1]) * 1000,
       });
+    else if (vantage)
+      world.vantages.push({
+        region: vantage[1]!,
+        machine: vantage[2] === "several" ? null : vantage[2]!,
+        holdsFrom: world.instants[0]! + Number(vantage[3]) * 1000,
+      });
     else if (typical)
       world.typical.push({
         ...place,
@@ -103,7 +113,8 @@ export function worldOf(text: string, rules: Rules): World {
               ...place,
               region: slots[1]!,
               ts: first + i * every.cadenceMs,
-              fault: slot.what.startsWith("x") ? "timeout" : null,
+              fault: faultOf(slot.what, place.component),
+              unserved: slot.what === "u",
               latencyUs: latencyOf(slot.what, place.component),
               receivedAfterS: slot.late,
             },
@@ -132,11 +143,16 @@ function venueOf(world: World, id: string): Venue {
 }
 
 function slotsOf(word: string): { what: string; late: number }[] {
-  const parts = /^([._]|x?[\d.]+ms|x)(?:\*(\d+))?(?:@(\d+))?$/.exec(word);
+  const parts = /^([._xu]|x?[\d.]+ms)(?:\*(\d+))?(?:@(\d+))?$/.exec(word);
   if (!parts)
     throw new Error(`expected a slot like . or x*3 or 900ms@2, not ${word}`);
   const slot = { what: parts[1]!, late: Number(parts[3] ?? 0) };
   return Array.from({ length: Number(parts[2] ?? 1) }, () => slot);
+}
+
+function faultOf(what: string, component: string): string | null {
+  if (what === "u") return component.startsWith("ws:") ? "closed" : "limited";
+  return what.startsWith("x") ? "timeout" : null;
 }
 
 const goodUs = 80_000;
@@ -159,6 +175,10 @@ export function textOf(world: World, usual: Rules): string {
     `rules ${unusual.map(([name, value]) => `${name}=${value}`).join(" ")}`,
     ...absencesOf(world),
     `regions ${world.regions.join(" ")}`,
+    ...world.vantages.map(
+      ({ region, holdsFrom, machine }) =>
+        `${region} runs on ${machine ?? "several"} from ${(holdsFrom - instants[0]!) / 1000}s`,
+    ),
   ];
   for (const venue of world.venues)
     for (const component of venue.components)
@@ -220,9 +240,10 @@ function linesOf(
 
 function wordOf(sample: Sample | undefined): string {
   if (!sample) return "_";
-  const { fault, latencyUs, receivedAfterS } = sample;
+  const { fault, unserved, latencyUs, receivedAfterS } = sample;
   const late = receivedAfterS === 0 ? "" : `@${receivedAfterS}`;
   const took = latencyUs === null ? "" : `${latencyUs / 1000}ms`;
+  if (unserved) return `u${late}`;
   if (fault !== null) return `x${took}${late}`;
   return latencyUs === null || latencyUs === goodUs ? `.${late}` : took + late;
 }

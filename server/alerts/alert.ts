@@ -67,6 +67,7 @@ export interface AlertIncident {
   escalatedAt: string | null;
   lastBadAt: string;
   closedAt: string | null;
+  endedAt: string | null;
   flapping: boolean;
   durationSeconds: number | null;
   quorum: number;

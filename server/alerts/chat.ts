@@ -50,7 +50,7 @@ function blocksOf(alert: Alert, permalink: string) {
 }
 
 function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
-  const { startedAt, closedAt, durationSeconds } = incident;
+  const { startedAt, closedAt, endedAt, durationSeconds } = incident;
   const decided = {
     opened: "Opened",
     escalated: "Escalated",
@@ -63,6 +63,8 @@ function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
     ["Started", moment(startedAt)],
     [decided[kind], moment(at)],
   ];
+  if (kind === "closed" && endedAt !== null)
+    facts.push(["Ended", moment(endedAt)]);
   if (kind === "closed" && durationSeconds !== null)
     facts.push(["Lasted", inWords(durationSeconds)]);
   // an alert that waited may tell of what is over

@@ -73,6 +73,7 @@ function payloadOf(alert: Alert) {
       at,
       startedAt: incident.startedAt,
       closedAt: incident.closedAt,
+      endedAt: incident.endedAt,
       durationSeconds: incident.durationSeconds,
       venue: bounded(venue.name, 255),
       component: bounded(component.label, 255),

@@ -33,6 +33,7 @@ export function testAlert(at: Date): Alert {
       escalatedAt: null,
       lastBadAt: at.toISOString(),
       closedAt: null,
+      endedAt: null,
       flapping: false,
       durationSeconds: null,
       quorum: 2,

@@ -95,7 +95,7 @@ export function makeApp(options: AppOptions): Express {
   app.get("/v1/detection", detectionRoute(windows));
   app.get("/v1/notify", notifyRoute(snapshots));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
-  app.get("/v1/incidents/:slug", incidentRoute(incidents));
+  app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   // apart, for its key changes with time: one body at a time is of use
   const metrics = makeSnapshots(pool, { bodies: 1, bytes: 64 * MiB });
   app.get("/metrics", metricsRoute(metrics));

@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import { answerJson, longCache } from "./answer.js";
+import type { Pool } from "../db.js";
 import { Problem, shortened } from "./problem.js";
 import type { Snapshots } from "./snapshot.js";
 
@@ -12,6 +13,7 @@ export const slugPattern =
 
 /** `/v1/incidents/{slug}`: one incident with its evidence. */
 export function incidentRoute(
+  pool: Pick<Pool, "file">,
   snapshots: Snapshots,
 ): RequestHandler<{ slug: string }> {
   return async (request, response) => {
@@ -19,11 +21,36 @@ export function incidentRoute(
     const known = slug.length < 200 && slugPattern.test(slug);
     const incident = known ? await snapshots("incident", [slug], [slug]) : null;
     if (!incident)
-      throw new Problem(
-        404,
-        `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`,
-      );
+      throw (known && (await goneOf(pool, slug))) || noSuchIncident(slug);
     const cache = incidentCache[incident.closed ? "closed" : "open"];
     await answerJson(response, incident, cache);
   };
+}
+
+function noSuchIncident(slug: string): Problem {
+  return new Problem(
+    404,
+    `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`,
+  );
+}
+
+interface RetractedRow {
+  retracted_at: string;
+  /** Null: it was given before reasons were public. */
+  reason: string | null;
+}
+
+/** What is said of an incident that was retracted; null where none of that name was. It cannot be undone, so it may be kept as long as a closed one. */
+async function goneOf(
+  pool: Pick<Pool, "file">,
+  slug: string,
+): Promise<Problem | null> {
+  const [row] = await pool.file<RetractedRow>("retracted", [slug]);
+  if (!row) return null;
+  const { retracted_at: retractedAt, reason } = row;
+  return new Problem(
+    404,
+    `The incident ${slug} was retracted at ${retractedAt}: ${reason ?? "the reason was not given for the public"}`,
+    { retracted: { slug, retractedAt, reason }, cache: longCache },
+  );
 }

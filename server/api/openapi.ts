@@ -182,13 +182,18 @@ function othersOf({
   cache,
   names,
   parameters,
+  retractable,
   asksDatabase,
   limited,
 }: Operation): [status: string, answer: ReferenceObject][] {
   const others: [string, boolean, keyof typeof otherAnswers][] = [
     ["304", isKept(cache), limited ? "Answer304" : "Answer304Unlimited"],
     ["400", parameters !== undefined || names !== undefined, "Answer400"],
-    ["404", names !== undefined, "Answer404"],
+    [
+      "404",
+      names !== undefined,
+      retractable ? "Answer404Retracted" : "Answer404",
+    ],
     ["405", true, "Answer405"],
     ["429", limited, "Answer429"],
     ["503", asksDatabase, "Answer503"],
@@ -300,6 +305,25 @@ const otherAnswers = {
         'There is no venue "mtgox". /v1/status lists those that are watched.',
     },
     limitHeaders,
+  ),
+  Answer404Retracted: problemAnswer(
+    "There is no incident of that name, or none any more: of one that was retracted it says when and why.",
+    {
+      title: "Not Found",
+      status: 404,
+      detail:
+        "The incident kraken-2026-01-31-rest-outage was retracted at 2026-01-31T12:00:00.000Z: Our check of a good answer was wrong.",
+      slug: "kraken-2026-01-31-rest-outage",
+      retractedAt: "2026-01-31T12:00:00.000Z",
+      reason: "Our check of a good answer was wrong.",
+    },
+    {
+      ...limitHeaders,
+      "Cache-Control": cacheHeader(
+        "That it was retracted may be kept; other errors are not.",
+        ["no-store", longCache],
+      ),
+    },
   ),
   Answer405: problemAnswer(
     "Any other method than GET, HEAD and OPTIONS.",

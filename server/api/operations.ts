@@ -30,6 +30,7 @@ import {
 import { exchangeResponse } from "./schemas/venue.js";
 import { statusParameters } from "./status.js";
 import { venueParameters } from "./venue.js";
+import { presentIds } from "../venue-ids.js";
 
 /** What the public may ask, and what it gets. `/openapi.json` is made of this, and of nothing else. */
 export interface Operation {
@@ -49,6 +50,8 @@ export interface Operation {
   table?: Table & { name: string };
   /** Every Cache-Control that a 200 may have. */
   cache: string[];
+  /** Whether a 404 may be of something that was retracted, and says so. */
+  retractable?: boolean;
   /** Whether it needs the database, without which it answers 503. */
   asksDatabase: boolean;
   /** Whether it counts against the rate limit. */
@@ -77,7 +80,7 @@ const fixed = { cache: [longCache], asksDatabase: false };
 
 /** @param siteUrl where the documents are that say how all this is made; without a slash at the end */
 export function operations(registry: Registry, siteUrl: string): Operation[] {
-  const venue = { ...venueId, enum: registry.venues.map(({ id }) => id) };
+  const venue = { ...venueId, enum: [...presentIds(registry).keys()] };
   const venuePage = {
     group: "board",
     names: { venue },
@@ -104,7 +107,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/targets/{venue}",
       summary: "One venue in detail",
       description:
-        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be half a minute old while nothing moves; `generatedAt` says it.",
+        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be half a minute old while nothing moves; `generatedAt` says it. A venue that was renamed is answered under its former ids too; `venue.id` is the present one.",
       ...venuePage,
     },
     {
@@ -143,12 +146,15 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/incidents/{slug}",
       group: "history",
       summary: "One incident with the votes behind it",
+      description:
+        "A slug never changes. Of an incident that was retracted the 404 says when and why (`retractedAt`, `reason`); nothing else public shows it.",
       names: { slug: { ...slug, pattern: slugPattern.source } },
       answers: {
         [json]: incidentDetailResponse,
       },
       ...perTick,
       cache: Object.values(incidentCache),
+      retractable: true,
     },
     {
       id: "getDetection",

@@ -7,6 +7,7 @@ import {
   spelledOut,
 } from "../instant.js";
 import { categories, type Registry } from "../registry.js";
+import { presentIds } from "../venue-ids.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
 
 /** A query parameter: its schema, how its text becomes a value, and what its reader is told when it cannot. */
@@ -39,12 +40,19 @@ export const format = choice(
   "json",
 );
 
-export function venueFilter(registry: Registry) {
-  return choice(
-    "Only this venue.",
-    registry.venues.map(({ id }) => id),
-    null,
-  );
+/** A former id stands for the present one. */
+export function venueFilter(registry: Registry): Parameter<string | null> {
+  const ids = presentIds(registry);
+  const present = registry.venues.map(({ id }) => id);
+  return {
+    ...choice(
+      "Only this venue, by its id or a former one.",
+      [...ids.keys()],
+      null,
+    ),
+    read: (text) => ids.get(text) ?? text,
+    expected: `one of ${present.join(", ")}`,
+  };
 }
 
 export function region(registry: Registry) {

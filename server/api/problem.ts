@@ -11,12 +11,24 @@ type ProblemBody = TypeOf<typeof problem>;
 /** One bad parameter: what was expected of it, and what came. */
 export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
 
+/** What is said of an incident that is gone. */
+export type Retracted = Required<
+  Pick<ProblemBody, "slug" | "retractedAt" | "reason">
+>;
+
+interface MoreToSay {
+  errors?: BadParameter[];
+  retracted?: Retracted;
+  /** Cache-Control; absent: it is not kept. */
+  cache?: string;
+}
+
 /** An answer that is not 200, as RFC 9457 writes it. Thrown by handlers, answered in one place. */
 export class Problem extends Error {
   constructor(
     readonly status: 400 | 404 | 405 | 417,
     readonly detail: string,
-    readonly errors?: BadParameter[],
+    readonly more: MoreToSay = {},
   ) {
     super(detail);
   }
@@ -27,7 +39,7 @@ export function badParameters(errors: BadParameter[]): Problem {
   return new Problem(
     400,
     `${errors.length === 1 ? "A parameter is" : "Parameters are"} not usable: ${names}.`,
-    errors,
+    { errors },
   );
 }
 
@@ -50,7 +62,7 @@ export function answerErrors(log: Log): ErrorRequestHandler {
       return;
     }
     if (error instanceof Problem)
-      return sendProblem(response, error.status, error.detail, error.errors);
+      return sendProblem(response, error.status, error.detail, error.more);
     if (isMalformedRequest(error))
       return sendProblem(
         response,
@@ -90,19 +102,19 @@ export function sendProblem(
   response: Response,
   status: number,
   detail: string,
-  errors?: BadParameter[],
+  { cache = "no-store", ...more }: MoreToSay = {},
 ): void {
   response
     .status(status)
-    .setHeader("Cache-Control", "no-store")
+    .setHeader("Cache-Control", cache)
     .type("application/problem+json")
-    .send(problemBody(status, detail, errors));
+    .send(problemBody(status, detail, more));
 }
 
 export function problemBody(
   status: number,
   detail: string,
-  errors?: BadParameter[],
+  { errors, retracted }: Omit<MoreToSay, "cache"> = {},
 ): string {
   const title = STATUS_CODES[status] ?? "Error";
   const body: ProblemBody = {
@@ -110,7 +122,8 @@ export function problemBody(
     title,
     status,
     detail,
-    errors,
+    ...(errors && { errors }),
+    ...retracted,
   };
   return JSON.stringify(body);
 }

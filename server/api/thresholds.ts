@@ -1,23 +1,38 @@
 import type { RequestHandler } from "express";
 import { publicName, rules } from "../engine/rules.js";
 import { version } from "../package.js";
+import { probeRules } from "../probe-rules.js";
 import type { Registry } from "../registry.js";
+import type { Rule } from "../rule.js";
 import { answerJson, longCache } from "./answer.js";
 import { makeBody } from "./body.js";
+import { figureRules } from "./figure-rules.js";
 import type { thresholdsResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 
-/** `/v1/thresholds`: the engine's rules and the stall threshold of every stream, as this build has them. No database is asked. */
+/** Every constant that something published goes by: the engine's rules first, then those of probes and of figures. */
+export const publishedRules = [
+  ...appliedBy("engine", rules),
+  ...appliedBy("probe", probeRules),
+  ...appliedBy("figures", figureRules),
+];
+
+function appliedBy<By extends string>(by: By, some: readonly Rule[]) {
+  return some.map((rule) => ({ ...rule, appliedBy: by }));
+}
+
+/** `/v1/thresholds`: these rules and the stall threshold of every stream, as this build has them. No database is asked. */
 export function thresholdsRoute(registry: Registry): RequestHandler {
   const published: TypeOf<typeof thresholdsResponse> = {
     // the rules change with a deployment, and so does this instant
     generatedAt: new Date().toISOString(),
     version,
-    rules: rules.map(({ name, value, unit, reason }) => ({
+    rules: publishedRules.map(({ name, value, unit, reason, appliedBy }) => ({
       name: publicName(name),
       value,
       unit,
       reason,
+      appliedBy,
     })),
     stalls: registry.venues.flatMap((venue) =>
       (venue.socket?.streams ?? []).map((stream) => ({
@@ -26,6 +41,8 @@ export function thresholdsRoute(registry: Registry): RequestHandler {
         afterMs: stream.stall.afterMs,
         typicalPerMinute: stream.typicalPerMinute,
         rateBasis: stream.rateBasis,
+        basis: stream.stall.distribution ? "measured" : stream.rateBasis,
+        counterpart: stream.counterpart ? `rest:${stream.counterpart}` : null,
         distribution: stream.stall.distribution,
       })),
     ),

@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import type { Registry } from "../registry.js";
+import { presentIds } from "../venue-ids.js";
 import { answerJson, queryOf } from "./answer.js";
 import type { AnswerCsv } from "./csv.js";
 import { choice, format, parameterReader, region } from "./parameters.js";
@@ -25,11 +26,13 @@ export function venueRoute(
   answerCsv: AnswerCsv,
 ): RequestHandler<{ venue: string }> {
   const read = parameterReader(venueParameters(registry));
-  const published = new Set(registry.venues.map(({ id }) => id));
+  const ids = presentIds(registry);
 
   return async (request, response) => {
-    const { venue } = request.params;
-    if (!published.has(venue)) throw noSuchVenue(venue);
+    const asked = request.params.venue;
+    // A former id is answered as the present one is: programs that poll it go on, whether or not they follow redirects.
+    const venue = ids.get(asked);
+    if (venue === undefined) throw noSuchVenue(asked);
     const { range, region, format } = read(queryOf(request));
     if (format === "csv")
       return answerCsv(response, {

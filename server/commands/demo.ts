@@ -20,6 +20,7 @@ import { connect, sql } from "../db.js";
 import { runToEnd, runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { packagedFile } from "../package.js";
+import { refuseSharedPorts } from "../ports.js";
 import { loadRegistry, type Registry } from "../registry.js";
 import {
   channelKeyOf,
@@ -80,6 +81,7 @@ async function demo(days: number): Promise<void> {
   const dataDir = join(settings.dataDir, "demo");
   const registry = registryFile({ ...settings, dataDir });
   const regions = (await loadRegistry(packagedFile("registry.json"))).regions;
+  refuseSharedPorts(settings, regions.length);
   const log = makeLog("demo", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const supervisor = makeSupervisor({ log });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { startKeeper, type Keeper } from "../../probe/keeper.js";
+import { thisMachine } from "../../probe/machine.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
 import { openSpool } from "../../probe/spool.js";
@@ -43,6 +44,8 @@ export async function run(): Promise<void> {
     });
     life.onClose("database connections", pool.close);
     await warnUnlessReachable(pool, url, log);
+    const { fingerprint: machine, source } = await thisMachine();
+    log.info("probes on the same machine are one vantage", { machine, source });
     const startedAt = new Date();
     const known = registry.venues.map(({ id }) => id);
     let keeper: Keeper | null = null;
@@ -80,10 +83,13 @@ export async function run(): Promise<void> {
     keeper = startKeeper({
       keep(mayTakeOver) {
         const { unmeasured, troubles, clock } = probe.status();
-        const report = { region, process: spool.process, version, startedAt };
         return keepWatch(
           pool,
-          { ...report, unmeasured, troubles, clock, known },
+          {
+            ...{ region, process: spool.process, version, startedAt },
+            ...{ unmeasured, troubles, clock, known },
+            ...{ vantage: settings.vantage, machine },
+          },
           mayTakeOver,
         );
       },

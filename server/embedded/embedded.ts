@@ -45,8 +45,7 @@ export async function startEmbedded(
   const begun = performance.now();
   const lock = await lockDirectory(options.dataDir);
   try {
-    const { dataDir, statementLimitMs = 10 * 60_000 } = options;
-    const backend = await openDatabase(dataDir, statementLimitMs);
+    const backend = await openDatabase(options);
     const service = await serve(backend, options);
     const url = `postgres://postgres@127.0.0.1:${service.port}/template1`;
     const tookMs = Math.round(performance.now() - begun);
@@ -64,16 +63,23 @@ export async function startEmbedded(
 }
 
 /** A creation that was cut off is begun anew: no client has ever seen what it left. */
-async function openDatabase(
-  dataDir: string,
-  statementLimitMs: number,
-): Promise<Backend> {
+async function openDatabase({
+  dataDir,
+  log,
+  statementLimitMs = 10 * 60_000,
+}: EmbeddedOptions): Promise<Backend> {
   const directory = join(dataDir, "pgdata");
   const unfinished = join(dataDir, "pgdata.unfinished");
   if (await exists(unfinished))
     await rm(directory, { recursive: true, force: true });
   const isNew = !(await exists(directory));
   if (isNew) await writeFile(unfinished, "");
+  log.info(
+    isNew
+      ? "creates the embedded database, which takes some seconds, once"
+      : "opens the embedded database",
+    { directory },
+  );
   try {
     const backend = await startBackend(directory, statementLimitMs);
     if (isNew) await rm(unfinished);

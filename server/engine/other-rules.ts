@@ -1,7 +1,8 @@
 /** Rules that an operator tries in a replay, as a file names them. */
 import { readJsonFile } from "../json-file.js";
+import type { Rule } from "../rule.js";
 import { UserError } from "../user-error.js";
-import { publicName, type Rule, rules, type RulesRow } from "./rules.js";
+import { publicName, rules, type RulesRow } from "./rules.js";
 
 /** One number that is not the present one. */
 export interface ChangedRule {
@@ -75,14 +76,18 @@ function entriesOf(value: unknown, path: string): [string, unknown][] {
     const { rules: list } = value;
     if (!Array.isArray(list)) return Object.entries(value);
     if (list.every((one) => isObject(one) && typeof one["name"] === "string"))
-      return list.map((one: { name: string; value: unknown }) => [
-        one.name,
-        one.value,
-      ]);
+      return list
+        .filter(isOfEngine)
+        .map((one: { name: string; value: unknown }) => [one.name, one.value]);
   }
   throw new UserError(
     `The file of rules ${path} should hold an object like {"openingBadRun": 2}, or an answer of /v1/thresholds`,
   );
+}
+
+/** An answer of `/v1/thresholds` has rules of probes and of figures too, which decide nothing in a replay. */
+function isOfEngine(one: { appliedBy?: unknown }): boolean {
+  return one.appliedBy === undefined || one.appliedBy === "engine";
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

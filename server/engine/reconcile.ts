@@ -70,8 +70,11 @@ export const rollupsOfHours = [
   "latency_hour",
   "component_minute",
   "venue_minute",
+  "component_hour",
+  "venue_hour",
 ] as const;
 export const rollupsOfDays = [
+  "component_day",
   "venue_day",
   "latency_day",
   "venue_latency_day",

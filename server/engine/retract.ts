@@ -30,7 +30,7 @@ export interface AlertsLeft {
 const longestReason = 500;
 
 /**
- * Takes an incident back, open or closed: it is kept with the reason, shown nowhere, and its alerts that have not left are
+ * Takes an incident back, open or closed: it is kept with the reason, which its permalink tells, shown nowhere else, and its alerts that have not left are
  * dropped.
  *
  * @throws UserError when there is no such incident, when it is retracted already, or when the reason is empty or too long

@@ -2,25 +2,7 @@
  * The constants of the engine: each number once, with its unit and its reason. What they do is written down in RULEBOOK.md.
  * `engine.rules` in SQL has the same fields; core hands them to every tick.
  */
-export interface Rule {
-  /** Field of `engine.rules`. */
-  name: string;
-  value: number;
-  unit: (typeof units)[number];
-  reason: string;
-}
-
-export const units = [
-  "ms",
-  "hours",
-  "days",
-  "samples",
-  "cadences",
-  "incidents",
-  "venues",
-  "share",
-  "times",
-] as const;
+import type { Rule } from "../rule.js";
 
 export const rules = [
   {
@@ -79,6 +61,13 @@ export const rules = [
       "Three times 30 ms hurts nobody: below half a second above the typical latency, an endpoint is not called slow.",
   },
   {
+    name: "slow_untypical_ms",
+    value: 3_000,
+    unit: "ms",
+    reason:
+      "Until an endpoint's typical latency is known, which takes hours, an answer that takes three seconds is slow: no client of a trading API plans for that.",
+  },
+  {
     name: "typical_days",
     value: 7,
     unit: "days",
@@ -100,6 +89,13 @@ export const rules = [
       "Three bad samples in a row are no hiccup: single ones are common on the public internet, runs of three are not.",
   },
   {
+    name: "partial_windows",
+    value: 3,
+    unit: "windows",
+    reason:
+      "When a fifth fails for three windows on end, with a failure in each of them, clients are hurt although no three samples in a row fail: three bad minutes take the place of three bad samples.",
+  },
+  {
     name: "vote_max_age_ms",
     value: 60_000,
     unit: "ms",
@@ -112,6 +108,13 @@ export const rules = [
     unit: "cadences",
     reason:
       "A slow endpoint may miss one of its slots before its region counts as silent.",
+  },
+  {
+    name: "quorum_min_regions",
+    value: 2,
+    unit: "regions",
+    reason:
+      "One region alone may be blocked or have a bad route. Where others are published, at least two have to agree, also while the others are silent.",
   },
   {
     name: "impaired_min_venues",
@@ -159,7 +162,14 @@ export const rules = [
     value: 600_000,
     unit: "ms",
     reason:
-      "A flapping component has to stay well for ten minutes: a relapse before that extends the incident and alerts nobody again.",
+      "A flapping component has to stay well for ten minutes: a relapse before that extends the incident and alerts nobody again. An incident whose witnesses cannot see its end waits as long.",
+  },
+  {
+    name: "unmeasured_close_ms",
+    value: 86_400_000,
+    unit: "ms",
+    reason:
+      "When nobody could measure a component for a whole day, nobody will learn how its incident ended: it closes, and says so.",
   },
   {
     name: "retraction_ms",

@@ -139,6 +139,11 @@ function chores(
 
   return [
     {
+      name: "leaving out impaired regions",
+      everyMs: pace.newestMs,
+      run: () => inPart(pool.query(sql`call upkeep.exclude_next()`)),
+    },
+    {
       name: "rolling up the newest minutes",
       everyMs: pace.newestMs,
       run: async (at) => {
@@ -156,6 +161,11 @@ function chores(
       name: "keeping the hours of a week",
       everyMs: pace.openBucketsMs,
       run: (at) => keepNextHour(pool, at),
+    },
+    {
+      name: "making roll-ups again",
+      everyMs: pace.openBucketsMs,
+      run: () => inPart(pool.query(sql`call upkeep.remake_next()`)),
     },
     {
       name: "rolling up late samples",
@@ -199,6 +209,14 @@ async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
   return "in part";
 }
 
+/** @param piece a procedure that does one piece, and tells whether there is more */
+async function inPart(
+  piece: Promise<{ more: boolean }[]>,
+): Promise<"in part" | void> {
+  const [row] = await piece;
+  if (row!.more) return "in part";
+}
+
 async function compressNext(pool: Pool, log: Log, at: Date): Promise<void> {
   const [row] = await pool.query<{ chunk: string | null }>(
     sql`select upkeep.compress_next(${at}) as chunk`,
@@ -216,7 +234,7 @@ async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
 /** What ticks, probes and deliveries rewrite. */
 const rewritten = [
   ...["region_state", "component_state", "probe", "engine_clock", "leader"],
-  ...["typical_latency", "typical_week"],
+  ...["typical_latency", "typical_week", "open_hour", "shown_probe"],
   ...["official_source", "official_reading", "official_incident"],
   ...["alert_event", "channel", "delivery", "delivery_attempt"],
 ];

@@ -33,8 +33,8 @@ interface Body {
 }
 
 interface PageAttributes {
-  subdomain: string | null;
-  custom_domain: string | null;
+  subdomain?: string | null;
+  custom_domain?: string | null;
   updated_at: string;
 }
 
@@ -44,8 +44,8 @@ interface Report {
     title: string;
     report_type: string;
     starts_at: string;
-    ends_at: string | null;
-    aggregate_state: string | null;
+    ends_at?: string | null;
+    aggregate_state?: string | null;
     affected_resources: { status_page_resource_id: string | number }[];
   };
 }
@@ -215,7 +215,7 @@ function noticeOf(
     impact: null,
     startedAt: new Date(starts_at),
     postedAt: postedMs === null ? null : new Date(postedMs),
-    resolvedAt: ends_at === null ? null : new Date(ends_at),
+    resolvedAt: ends_at ? new Date(ends_at) : null,
     over: overWords.has(aggregate_state?.toLowerCase() ?? ""),
     subjects: report.attributes.affected_resources
       .slice(0, 100)

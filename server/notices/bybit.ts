@@ -30,7 +30,7 @@ interface Entry {
   state: string;
   begin: string;
   end: string;
-  href: string | null;
+  href?: string | null;
   serviceTypes: (string | number)[];
   product: (string | number)[];
   maintainType: string | number;
@@ -124,7 +124,7 @@ function noticeOf(entry: Entry): Notice {
     id,
     kind: String(maintainType) === "3" ? "incident" : "maintenance",
     title: plainText(title, 500),
-    url: webAddress(href),
+    url: webAddress(href ?? null),
     status: plainText(state, 100),
     impact: null,
     startedAt: new Date(Number(begin)),

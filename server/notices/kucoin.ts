@@ -14,7 +14,7 @@ export const kucoin: FeedKind = {
 interface Body {
   code: string;
   msg?: unknown;
-  data: { status: "open" | "close" | "cancelonly"; msg: string | null };
+  data: { status: "open" | "close" | "cancelonly"; msg?: string | null };
 }
 
 const envelopeFault = shape.faultFinder(

@@ -28,9 +28,9 @@ interface Entry {
   state: string;
   begin: string;
   end: string;
-  href: string | null;
+  href?: string | null;
   serviceType: string | number;
-  system: string | null;
+  system?: string | null;
   maintType: string | number;
   env: string | number;
 }
@@ -125,7 +125,7 @@ function noticeOf(entry: Entry): Notice {
     id: idOf(entry),
     kind: String(maintType) === "3" ? "incident" : "maintenance",
     title: plainText(title, 500),
-    url: webAddress(href),
+    url: webAddress(href ?? null),
     status: plainText(state, 100),
     impact: null,
     startedAt: new Date(Number(begin)),

@@ -23,16 +23,20 @@ export interface Schema {
   maximum?: number;
 }
 
-/** An object of which every named property is required. */
+/** An object of which every named property is required, but for those that may be null: venues leave them out as well. */
 export function object(
   description: string,
   properties: Record<string, Schema>,
   optional: string[] = [],
 ): Schema {
   const required = Object.keys(properties).filter(
-    (name) => !optional.includes(name),
+    (name) => !optional.includes(name) && !mayBeNull(properties[name]!),
   );
   return { description, type: "object", properties, required };
+}
+
+function mayBeNull({ type }: Schema): boolean {
+  return Array.isArray(type) && type.includes("null");
 }
 
 export function list(description: string, items?: Schema): Schema {

@@ -44,16 +44,17 @@ interface Entry {
   page_id: string;
   name: string;
   status: string;
-  impact: string | null;
-  shortlink: string | null;
+  impact?: string | null;
+  shortlink?: string | null;
   created_at: string;
-  started_at: string | null;
-  resolved_at: string | null;
-  components: { name: string }[];
+  /** Pages of before 2019 have none. */
+  started_at?: string | null;
+  resolved_at?: string | null;
+  components?: { name: string }[];
 }
 
 interface Maintenance extends Entry {
-  scheduled_for: string | null;
+  scheduled_for?: string | null;
 }
 
 /** The two lists differ in their name, and in when an entry starts. */
@@ -88,6 +89,8 @@ const entry: Record<string, shape.Schema> = {
   ),
 };
 
+const optional = ["components"];
+
 const incidents: Kind = {
   kind: "incident",
   scope: "incidents",
@@ -98,7 +101,7 @@ const incidents: Kind = {
       incidents: shape.list("a list of incidents"),
     }),
   ),
-  entryFault: shape.faultFinder(shape.object("an incident", entry)),
+  entryFault: shape.faultFinder(shape.object("an incident", entry, optional)),
   startOf: ({ started_at, created_at }) => started_at ?? created_at,
 };
 
@@ -113,10 +116,11 @@ const maintenances: Kind = {
     }),
   ),
   entryFault: shape.faultFinder(
-    shape.object("a maintenance", {
-      ...entry,
-      scheduled_for: shape.instantOrNull,
-    }),
+    shape.object(
+      "a maintenance",
+      { ...entry, scheduled_for: shape.instantOrNull },
+      optional,
+    ),
   ),
   startOf: (entry) =>
     (entry as Maintenance).scheduled_for ??
@@ -220,15 +224,15 @@ function noticeOf(entry: Entry, base: string, kind: Kind): Notice {
     kind: kind.kind,
     title: plainText(entry.name, 500),
     url:
-      webAddress(shortlink) ??
+      webAddress(shortlink ?? null) ??
       webAddress(`${base}/incidents/${encodeURIComponent(id)}`),
     status: plainText(status, 100),
     impact: plainText(impact ?? "", 100) || null,
     startedAt: new Date(kind.startOf(entry)),
     postedAt: new Date(created_at),
-    resolvedAt: resolved_at === null ? null : new Date(resolved_at),
+    resolvedAt: resolved_at ? new Date(resolved_at) : null,
     over: overWords.has(status),
-    subjects: entry.components
+    subjects: (entry.components ?? [])
       .slice(0, 100)
       .map(({ name }) => plainText(name, 200)),
     raw: rawText(entry),

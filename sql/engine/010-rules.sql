@@ -10,11 +10,14 @@ create type engine.rules as (
   outage_bad_share      numeric,
   slow_multiple         numeric,
   slow_floor_ms         integer,
+  slow_untypical_ms     integer,
   typical_days          integer,
   typical_min_hours     integer,
   opening_bad_run       integer,
+  partial_windows       integer,
   vote_max_age_ms       integer,
   vote_max_age_cadences integer,
+  quorum_min_regions    integer,
   impaired_min_venues   integer,
   impaired_venue_share  numeric,
   impaired_within_ms    integer,
@@ -22,6 +25,7 @@ create type engine.rules as (
   flap_openings         integer,
   flap_within_ms        integer,
   flap_hold_ms          integer,
+  unmeasured_close_ms   integer,
   retraction_ms         integer,
   retraction_every_ms   integer,
   late_sample_ms        integer,
@@ -89,13 +93,23 @@ create function engine.is_bad(state state) returns boolean
 language sql immutable parallel safe
 return state in ('degraded', 'outage');
 
+-- How far back it is looked whether a component fails in part.
+create function engine.partial_span(cadence_ms integer, r engine.rules) returns interval
+language sql immutable parallel safe
+return engine.judged_span(cadence_ms, r) * r.partial_windows;
+
+-- How far back samples of a component matter to its verdict. Rules of before there were partial failures have no span of those.
+create function engine.looked_at_span(cadence_ms integer, r engine.rules) returns interval
+language sql immutable parallel safe
+return greatest(engine.judged_span(cadence_ms, r), engine.partial_span(cadence_ms, r));
+
 -- The longest that any component that is watched is judged over: nothing older matters to a verdict.
 create function engine.longest_span(r engine.rules) returns interval
 language plpgsql stable
 as $$
 begin
   return (
-    select coalesce(max(engine.judged_span(c.cadence_ms, r)), engine.ms(r.window_ms))
+    select coalesce(max(engine.looked_at_span(c.cadence_ms, r)), engine.ms(r.window_ms))
     from component c
     join venue v using (venue_id)
     where c.published and v.published

@@ -10,12 +10,14 @@ create function engine.typical_in_force(at timestamptz) returns timestamptz
 language sql immutable parallel safe
 return engine.typical_boundary(at) + interval '10 minutes';
 
--- From which latency on is an answer slow? Rounded up, since latencies are whole: 210 is not twice 105.2. Null where nothing is
--- typical.
-create function engine.slow_from_us(typical_us integer, r engine.rules) returns integer
+-- From which latency on is an answer slow? Rounded up, since latencies are whole: 210 is not twice 105.2. Until something is typical, a
+-- fixed limit holds. Null for streams and sockets, which are never slow.
+create function engine.slow_from_us(kind text, typical_us integer, r engine.rules) returns integer
 language sql immutable parallel safe
-return case when typical_us is not null
-  then ceil(greatest(typical_us * r.slow_multiple, typical_us + r.slow_floor_ms * 1000))::int
+return case
+  when kind <> 'rest' then null
+  when typical_us is null then r.slow_untypical_ms * 1000
+  else ceil(greatest(typical_us * r.slow_multiple, typical_us + r.slow_floor_ms * 1000))::int
 end;
 
 -- Reckons those that are in force at an instant, once. From hours that are over, so it does not matter when it is done; what

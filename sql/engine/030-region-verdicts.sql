@@ -25,28 +25,45 @@ returns table (
   samples        integer,
   failed         integer,
   slow           integer,
+  unserved       integer,
   bad_run        integer,
+  -- a fifth fails, window after window
+  in_part        boolean,
+  part_samples   integer,
+  part_failed    integer,
   newest_at      timestamptz,
   newest_fault   fault,
+  newest_bad_at  timestamptz,
   judged_from    timestamptz,
   typical_p50_us integer
 )
 language sql stable
 as $$
+  -- until when each region had trouble of its own
+  with impaired as (
+    select i.region_id, max(coalesce(i.ended_at, 'infinity')) as ended_at
+    from impairment i
+    where i.recognised_at <= known_at and i.started_at <= at
+    group by i.region_id
+  ),
   -- all that a series is judged by
-  with series as (
+  series as (
     select
       c.component_id,
       g.region_id,
       c.cadence_ms,
+      -- the socket's faults, which are no stream's own
+      c.kind = 'ws' and c.component <> 'ws:conn' as streams,
       engine.judged_span(c.cadence_ms, r) = engine.ms(r.window_ms) as usual,
       at - engine.judged_span(c.cadence_ms, r) as judged_from,
       at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
       t.p50_us as typical_p50_us,
-      engine.slow_from_us(t.p50_us, r) as slow_from_us
+      engine.slow_from_us(c.kind, t.p50_us, r) as slow_from_us,
+      (i.ended_at > at - engine.partial_span(c.cadence_ms, r)) is true as was_impaired
     from component c
     join venue v using (venue_id)
     cross join region g
+    left join impaired i on i.region_id = g.region_id
     left join typical_latency t
       on t.component_id = c.component_id and t.region_id = g.region_id and t.holds_from = engine.typical_in_force(at)
     where c.published and v.published and g.published
@@ -74,9 +91,11 @@ as $$
       coalesce(look.samples, n.samples)::int as samples,
       coalesce(look.failed, 0)::int as failed,
       coalesce(look.slow, 0)::int as slow,
+      coalesce(look.unserved, 0)::int as unserved,
       coalesce(look.newest_at, n.newest_at) as newest_at,
       coalesce(look.newest_at, n.newest_at) > w.votes_from as reporting,
-      look.newest_well_at
+      look.newest_well_at,
+      look.newest_bad_at
     from series w
     left join glance n using (component_id, region_id)
     left join lateral (
@@ -84,8 +103,10 @@ as $$
         count(*) as samples,
         count(*) filter (where not s.good) as failed,
         count(*) filter (where s.good and s.latency_us >= w.slow_from_us) as slow,
+        count(*) filter (where s.unserved) as unserved,
         max(s.ts) as newest_at,
-        max(s.ts) filter (where s.good and (s.latency_us >= w.slow_from_us) is not true) as newest_well_at
+        max(s.ts) filter (where s.good and (s.latency_us >= w.slow_from_us) is not true) as newest_well_at,
+        max(s.ts) filter (where not s.good or s.latency_us >= w.slow_from_us) as newest_bad_at
       from sample s
       -- whether there is need of it stands inside: as a condition of the join it would be asked after the reading
       where (of_components is not null or not w.usual or n.failed > 0 or n.slowest_us >= w.slow_from_us)
@@ -107,31 +128,56 @@ as $$
       when c.failed >= c.samples * r.outage_bad_share then 'outage'
       when c.failed >= c.samples * r.degraded_bad_share then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
+      when detail.in_part then 'degraded'
       else 'operational'
     end::state,
     c.reporting,
     c.samples,
     c.failed,
     c.slow,
-    run.samples,
+    c.unserved,
+    detail.bad_run,
+    coalesce(detail.in_part, false),
+    detail.samples,
+    detail.failed,
     c.newest_at,
-    run.newest_fault,
+    detail.newest_fault,
+    c.newest_bad_at,
     c.judged_from,
     c.typical_p50_us
   from counted c
+  -- Its samples by windows, counted back from now: the newest has the bad run, and all of them show whether it fails in part. Only where something is
+  -- bad in the newest one, so few series are read that far. In one reading: each plans all chunks there are.
   cross join lateral (
     select
-      count(*)::int as samples,
-      (array_agg(s.fault order by s.ts desc))[1] as newest_fault
-    from sample s
-    where c.failed + c.slow > 0
-      and s.component_id = c.component_id
-      and s.region_id = c.region_id
-      and s.ts > since
-      and s.ts > coalesce(c.newest_well_at, c.judged_from)
-      and s.ts <= at
-      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
-  ) run
+      coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
+      (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
+      -- what a region's own trouble did is no partial failure once it is over
+      c.reporting and not c.was_impaired
+        and count(*) = r.partial_windows
+        and bool_and(w.samples >= r.min_samples and w.failed * 2 >= w.samples * r.degraded_bad_share)
+        and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
+        and sum(w.failed) > r.opening_bad_run is true as in_part,
+      coalesce(sum(w.samples), 0)::int as samples,
+      coalesce(sum(w.failed), 0)::int as failed
+    from (
+      select
+        div(extract(epoch from at - s.ts) * 1000, extract(epoch from engine.judged_span(c.cadence_ms, r)) * 1000) as back,
+        count(*) filter (where not (c.streams and s.unserved is true)) as samples,
+        count(*) filter (where not s.good and not (c.streams and s.unserved is true)) as failed,
+        count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and not (c.streams and s.unserved is true)) as run,
+        (array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from)))[1] as newest_fault
+      from sample s
+      where c.failed + c.slow > 0
+        and s.component_id = c.component_id
+        and s.region_id = c.region_id
+        and s.ts > since
+        and s.ts > at - engine.looked_at_span(c.cadence_ms, r)
+        and s.ts <= at
+        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+      group by 1
+    ) w
+  ) detail
 $$;
 
 -- Keeps what each region sees now, for whoever reads it and for the next chapters. Only what changed is written.
@@ -160,28 +206,32 @@ begin
         bad = s.failed,
         slow = s.slow,
         bad_run = s.bad_run,
+        in_part = s.in_part,
         newest_at = s.newest_at,
-        newest_fault = s.newest_fault
+        newest_fault = s.newest_fault,
+        newest_bad_at = s.newest_bad_at
     from seen s
     where k.component_id = s.component_id and k.region_id = s.region_id
-      and (k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.newest_at, k.newest_fault)
-        is distinct from (s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.newest_at, s.newest_fault)
+      and (k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.in_part, k.newest_at, k.newest_fault, k.newest_bad_at)
+        is distinct from
+        (s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at)
   ),
   added as (
     insert into region_state (
-      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, newest_at, newest_fault
+      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, in_part, newest_at, newest_fault,
+      newest_bad_at
     )
     select
       s.component_id, s.region_id, s.state, at, case when engine.is_bad(s.state) then at end,
-      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.newest_at, s.newest_fault
+      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at
     from seen s
     where not exists (select from region_state k where k.component_id = s.component_id and k.region_id = s.region_id)
   )
-  -- a series that fell silent has no sample in its window any more; its last one stays as what was known
+  -- a series that fell silent has no sample in its window any more; its last one stays as what was known, with its fault
   update region_state s
   set state = 'unknown',
       since = case when s.state = 'unknown' then s.since else at end,
-      bad_since = null, reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, newest_fault = null
+      bad_since = null, reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, in_part = false, newest_bad_at = null
   where (s.reporting or s.samples > 0)
     and not exists (select from seen n where n.component_id = s.component_id and n.region_id = s.region_id);
 end;

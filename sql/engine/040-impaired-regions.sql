@@ -13,6 +13,32 @@ as $$
     and (i.ended_at is null or i.ended_at > at)
 $$;
 
+-- From where does each published region look? Regions whose probes all run on one machine are one vantage, named by the first of them.
+create function engine.vantages(at timestamptz)
+returns table (region_id smallint, vantage smallint, regions smallint, machine text)
+language sql stable
+as $$
+  select
+    m.region_id,
+    (min(m.region_id) over same)::smallint,
+    (count(*) over same)::smallint,
+    m.machine
+  from (
+    select g.region_id, h.machine
+    from region g
+    left join lateral (
+      select v.machine
+      from region_vantage v
+      where v.region_id = g.region_id and v.holds_from <= at
+      order by v.holds_from desc
+      limit 1
+    ) h on true
+    where g.published
+  ) m
+  -- a machine that nobody knows is nobody else's
+  window same as (partition by coalesce(m.machine, 'region ' || m.region_id))
+$$;
+
 -- How does each region see each venue as a whole? Only venues that it knows a component of.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
@@ -37,22 +63,40 @@ as $$
   group by s.region_id, v.venue
 $$;
 
--- Which venues does each region see bad that no other region does? Other regions are asked whether impaired or not: an
--- outage of a common host may reach the regions some seconds apart, and each of them would look alone for a moment.
-create function engine.venues_bad_alone(at timestamptz, r engine.rules)
-returns table (region_id smallint, venue text, freshly_bad boolean, fresh_since timestamptz)
+-- How does each group of regions see each venue that it measures, and does it stand alone with that? A group is one region, or the regions
+-- of a vantage that has several; one that an impairment was recognised for is asked until it ends. Other regions are asked whether impaired or
+-- not: an outage of a common host may reach the regions some seconds apart, and each of them would look alone for a moment.
+create function engine.venues_by_group(at timestamptz, r engine.rules)
+returns table (
+  regions     smallint[],
+  venue       text,
+  bad_alone   boolean,
+  freshly_bad boolean,
+  fresh_since timestamptz
+)
 language sql stable
 as $$
   with seen as materialized (
     select * from engine.venues_by_region(at, r)
+  ),
+  groups as (
+    select array[g.region_id] as regions from region g where g.published
+    union
+    select array_agg(v.region_id order by v.region_id) from engine.vantages(at) v where v.regions > 1 group by v.vantage
+    union
+    select i.beside from impairment i where i.ended_at is null and i.beside is not null
   )
-  select s.region_id, s.venue, s.freshly_bad, s.fresh_since
-  from seen s
-  where s.bad
-    and not exists (
-      select from seen o
-      where o.venue = s.venue and o.region_id <> s.region_id and o.bad
-    )
+  select
+    g.regions,
+    s.venue,
+    bool_and(s.bad) filter (where i.inside) and (bool_or(s.bad) filter (where not i.inside)) is not true,
+    bool_and(s.freshly_bad) filter (where i.inside),
+    min(s.fresh_since) filter (where i.inside)
+  from groups g
+  cross join seen s
+  cross join lateral (select s.region_id = any (g.regions) as inside) i
+  group by g.regions, s.venue
+  having bool_or(i.inside)
 $$;
 
 create function engine.keep_impairments(at timestamptz, r engine.rules) returns void
@@ -64,24 +108,61 @@ begin
   where i.ended_at is null
     and cardinality(i.venues) >= 2 * (
       select count(*)
-      from engine.venues_bad_alone(at, r) a
-      where a.region_id = i.region_id and a.venue = any (i.venues)
+      from engine.venues_by_group(at, r) a
+      where a.regions = coalesce(i.beside, array[i.region_id]) and a.bad_alone and a.venue = any (i.venues)
     );
 
-  insert into impairment (region_id, started_at, recognised_at, venues, measured)
-  with measured as (
-    select v.region_id, count(*) as venues
-    from engine.venues_by_region(at, r) v
-    where v.region_id <> all (array(select engine.impaired_regions(at, at)))
-    group by v.region_id
+  -- nothing turned bad a moment ago, as nearly always: then no group did
+  if not exists (select from region_state s where s.bad_since > at - engine.ms(r.impaired_within_ms)) then
+    return;
+  end if;
+
+  insert into impairment (region_id, started_at, recognised_at, venues, measured, beside)
+  with recognised as (
+    select
+      a.regions,
+      count(*) as measured,
+      array_agg(a.venue order by a.venue) filter (where a.bad_alone and a.freshly_bad) as venues,
+      min(a.fresh_since) filter (where a.bad_alone and a.freshly_bad) as started_at
+    from engine.venues_by_group(at, r) a
+    group by a.regions
+    having count(*) >= r.impaired_min_venues
+      and count(*) filter (where a.bad_alone and a.freshly_bad) > count(*) * r.impaired_venue_share
   )
-  select m.region_id, min(a.fresh_since), at, array_agg(a.venue order by a.venue), m.venues
-  from measured m
-  join engine.venues_bad_alone(at, r) a using (region_id)
-  where m.venues >= r.impaired_min_venues
-    and a.freshly_bad
-  group by m.region_id, m.venues
-  having count(*) > m.venues * r.impaired_venue_share
-  order by m.region_id;
+  -- what a region shows by itself is recorded for itself
+  select distinct on (g.region_id)
+    g.region_id, c.started_at, at, c.venues, c.measured, case when cardinality(c.regions) > 1 then c.regions end
+  from recognised c
+  cross join lateral unnest(c.regions) as g (region_id)
+  where g.region_id <> all (array(select engine.impaired_regions(at, at)))
+  order by g.region_id, cardinality(c.regions);
 end;
+$$;
+
+-- At which vantages does it look as if the machine's own network begins to fail? More than half of what all its regions measure has a component
+-- that turned bad a moment ago in all of them. Whole venues take longer to turn bad, so this is seen before an impairment is.
+create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
+language sql stable
+as $$
+  with of_component as (
+    select
+      g.vantage,
+      c.venue_id,
+      bool_and((s.bad_since > at - engine.ms(r.impaired_within_ms)) is true) as freshly_bad
+    from engine.vantages(at) g
+    join region_state s using (region_id)
+    join component c using (component_id)
+    where g.regions > 1 and s.state <> 'unknown'
+    group by g.vantage, c.venue_id, s.component_id
+  ),
+  of_venue as (
+    select o.vantage, o.venue_id, bool_or(o.freshly_bad) as touched
+    from of_component o
+    group by o.vantage, o.venue_id
+  )
+  select v.vantage
+  from of_venue v
+  group by v.vantage
+  having count(*) >= r.impaired_min_venues
+    and count(*) filter (where v.touched) > count(*) * r.impaired_venue_share
 $$;

@@ -2,26 +2,26 @@
 --
 -- The quorum is a simple majority of the regions that report the component now and are not impaired, not of those that
 -- are configured: a region without samples has no vote, either way. A majority, never a half: with two of four regions
--- bad and two good, nothing is confirmed.
+-- bad and two good, nothing is confirmed. And never one region alone where others are published: it may be blocked, and the others silent.
 
-create function engine.quorum(counted bigint) returns integer
+create function engine.quorum(counted bigint, published bigint, r engine.rules) returns integer
 language sql immutable parallel safe
-return (counted / 2 + 1)::int;
+return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int;
 
 -- The state of a component by the votes of the counted regions.
-create function engine.by_quorum(counted bigint, outage bigint, bad bigint, operational bigint) returns state
+create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint) returns state
 language sql immutable parallel safe
 return case
-  when outage >= engine.quorum(counted) then 'outage'
-  when bad >= engine.quorum(counted) then 'degraded'
+  when outage >= quorum then 'outage'
+  when bad >= quorum then 'degraded'
   -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed
-  when operational + bad < engine.quorum(counted) then 'unknown'
+  when operational + bad < quorum then 'unknown'
   when operational = 0 then 'unknown'
   else 'operational'
 end::state;
 
 -- One row per published component.
-create function engine.component_votes(at timestamptz)
+create function engine.component_votes(at timestamptz, r engine.rules)
 returns table (
   component_id integer,
   reporting    smallint,
@@ -49,17 +49,19 @@ as $$
   select
     v.component_id,
     v.counted::smallint,
-    engine.quorum(v.counted)::smallint,
-    engine.by_quorum(v.counted, v.outage, v.bad, v.operational)
+    q.quorum::smallint,
+    engine.by_quorum(q.quorum, v.outage, v.bad, v.operational)
   from votes v
+  cross join (select count(*) as regions from region g where g.published) published
+  cross join lateral (select engine.quorum(v.counted, published.regions, r) as quorum) q
 $$;
 
-create function engine.keep_component_states(at timestamptz) returns void
+create function engine.keep_component_states(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
 begin
   with votes as materialized (
-    select * from engine.component_votes(at)
+    select * from engine.component_votes(at, r)
   ),
   changed as (
     update component_state k

@@ -3,8 +3,8 @@
 -- From the samples, the impairments and the typical latencies alone, by what was known at `known_at`: anybody who may read
 -- them can recompute what stands on an incident. Only the probes' builds are those of now.
 --
--- {at, state, reporting, quorum, confirming, votes: [...], notCounted: [...]}; every published region is in one of the two
--- lists. `confirming` is how many of the votes are bad with a run that is long enough for an opening.
+-- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every published region is in one of
+-- the last two lists. `confirming` is how many of the votes are bad enough for an opening; `vantages`, from how many places the counted regions look.
 create function engine.evidence(
   of_components integer[],
   since timestamptz,
@@ -22,13 +22,25 @@ as $$
     select
       v.component_id,
       v.region_id,
-      round(percentile_cont(0.5) within group (order by s.latency_us) filter (where s.good) / 1000.0) as p50_ms
+      round(percentile_cont(0.5) within group (order by s.latency_us) filter (where s.good) / 1000) as p50_ms
     from verdicts v
     join component c using (component_id)
     join sample s
       on s.component_id = v.component_id and s.region_id = v.region_id
       and s.ts > since and s.ts > v.judged_from and s.ts <= at
       and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+    group by v.component_id, v.region_id
+  ),
+  -- what the venue said when it refused a stream's subscription, the newest
+  refusals as (
+    select v.component_id, v.region_id, (array_agg(s.refusal order by s.ts desc))[1] as words
+    from verdicts v
+    join component c using (component_id)
+    join sample s
+      on s.component_id = v.component_id and s.region_id = v.region_id and s.refusal is not null
+      and s.ts > since and s.ts > v.judged_from and s.ts <= at
+      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+    where v.failed > 0 and c.kind = 'ws'
     group by v.component_id, v.region_id
   ),
   faults as (
@@ -54,18 +66,23 @@ as $$
       v.*,
       d.p50_ms,
       f.faults,
+      w.words as refusal,
       coalesce(v.newest_at, silent.newest_at) as known_newest_at,
       p.version as probe_version,
+      l.vantage,
+      l.machine,
       m.region_id is not null as impaired,
       v.reporting and m.region_id is null as counted
     from component c
     cross join region g
     left join (select engine.impaired_regions(at, known_at)) as m (region_id) using (region_id)
+    left join engine.vantages(at) l using (region_id)
     left join verdicts v (of_component, in_region) on v.of_component = c.component_id and v.in_region = g.region_id
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id
     left join faults f on f.component_id = c.component_id and f.region_id = g.region_id
-    left join watch w on w.region_id = g.region_id and w.venue_id = c.venue_id
-    left join probe p on p.region_id = w.region_id and p.process = w.process
+    left join refusals w on w.component_id = c.component_id and w.region_id = g.region_id
+    left join watch a on a.region_id = g.region_id and a.venue_id = c.venue_id
+    left join probe p on p.region_id = a.region_id and p.process = a.process
     left join lateral (
       select max(s.ts) as newest_at
       from sample s
@@ -78,11 +95,13 @@ as $$
   counted as (
     select
       e.component_id,
+      count(*) as published,
       count(*) filter (where e.counted) as reporting,
+      count(distinct e.vantage) filter (where e.counted) as vantages,
       count(*) filter (where e.counted and e.state = 'outage') as outage,
       count(*) filter (where e.counted and engine.is_bad(e.state)) as bad,
       count(*) filter (where e.counted and e.state = 'operational') as operational,
-      count(*) filter (where e.counted and engine.is_bad(e.state) and e.bad_run >= r.opening_bad_run) as confirming,
+      count(*) filter (where e.counted and engine.is_bad(e.state) and (e.bad_run >= r.opening_bad_run or e.in_part)) as confirming,
       jsonb_agg(
         jsonb_build_object(
           'region', e.region,
@@ -90,13 +109,17 @@ as $$
           'samples', e.samples,
           'bad', e.failed,
           'slow', e.slow,
+          'unserved', e.unserved,
           'badRun', e.bad_run,
+          'partial', case when e.in_part then jsonb_build_object('samples', e.part_samples, 'bad', e.part_failed) end,
           'faults', coalesce(e.faults, '{}'),
+          'refusal', e.refusal,
           'p50Ms', e.p50_ms,
-          'typicalP50Ms', round(e.typical_p50_us / 1000.0),
+          'typicalP50Ms', round(e.typical_p50_us / 1000::double precision),
           'newestAt', api.iso(e.newest_at),
           'ageMs', round(extract(epoch from at - e.newest_at) * 1000),
-          'probeVersion', e.probe_version
+          'probeVersion', e.probe_version,
+          'machine', e.machine
         )
         order by e.position
       ) filter (where e.counted) as votes,
@@ -108,7 +131,8 @@ as $$
             when e.known_newest_at is null then 'no samples within the last hour'
             else 'newest sample too old'
           end,
-          'newestAt', api.iso(e.known_newest_at)
+          'newestAt', api.iso(e.known_newest_at),
+          'machine', e.machine
         )
         order by e.position
       ) filter (where e.counted is not true) as not_counted
@@ -119,12 +143,19 @@ as $$
     c.component_id,
     jsonb_build_object(
       'at', api.iso(at),
-      'state', engine.by_quorum(c.reporting, c.outage, c.bad, c.operational),
+      'state', engine.by_quorum(q.quorum, c.outage, c.bad, c.operational),
+      'published', c.published,
       'reporting', c.reporting,
-      'quorum', engine.quorum(c.reporting),
+      'vantages', c.vantages,
+      'quorum', q.quorum,
       'confirming', c.confirming,
+      'notes', to_jsonb(array_remove(array[
+        case when c.published = 1 then 'The registry publishes one region: nobody else can confirm what it sees.' end,
+        case when c.reporting > c.vantages then 'Regions whose probes run on one machine share its network: they are one vantage.' end
+      ], null)),
       'votes', coalesce(c.votes, '[]'),
       'notCounted', coalesce(c.not_counted, '[]')
     )
   from counted c
+  cross join lateral (select engine.quorum(c.reporting, c.published, r) as quorum) q
 $$;

@@ -69,7 +69,7 @@ begin
             select from sample s
             where s.component_id = i.component_id and s.region_id = g.region_id
               and s.ts > since
-              and s.ts > i.opened_at - engine.judged_span(c.cadence_ms, r)
+              and s.ts > i.opened_at - engine.looked_at_span(c.cadence_ms, r)
               and s.ts <= i.opened_at
               and s.ts > i.opened_at - s.received_after_s * interval '1 second'
               and s.ts <= at - s.received_after_s * interval '1 second'
@@ -142,54 +142,78 @@ as $$
   where vote ->> 'vote' in ('degraded', 'outage')
 $$;
 
--- Does a region that saw this incident see its end? When none of them is in the registry any more, nobody can.
+-- Does a region that saw this incident see its end?
 create function engine.seen_to_end(of_component integer, evidence jsonb, at timestamptz) returns boolean
 language sql stable
 as $$
   select bool_or(
     -- a region of which nothing is known sees nothing, well or bad
     s.state is not distinct from 'operational' and g.region_id <> all (array(select engine.impaired_regions(at, at)))
-  ) is not false
+  ) is true
   from region g
   left join region_state s on s.region_id = g.region_id and s.component_id = of_component
   where g.published and g.region = any (engine.witnesses(evidence))
 $$;
 
--- An incident closes when its component has been confirmed operational for the whole hold, and a region that saw it bad
--- sees it well. Lack of evidence closes nothing: regions that fell silent in the middle of an outage have not seen it
--- end. Nor does a component that is no longer watched stay open for ever.
+-- Why does an open incident end now? Null: it goes on. It ends when its component has been confirmed operational for the whole hold, and a
+-- region that saw it bad sees it well. Where none of these can say so, a quorum that is well for the longer hold will do; and no incident
+-- stays open because nobody measures any more.
+create function engine.reason_to_close(
+  watched boolean,
+  state state,
+  since timestamptz,
+  flapping boolean,
+  of_component integer,
+  evidence jsonb,
+  at timestamptz,
+  r engine.rules
+) returns text
+language sql stable
+return case
+  when not watched then 'the component is no longer watched'
+  when state = 'operational'
+    and since <= at - engine.ms(case when flapping then r.flap_hold_ms else r.recovery_hold_ms end)
+    and engine.seen_to_end(of_component, evidence, at)
+  then 'a region that saw it sees it well, and a quorum has for the whole hold'
+  when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)
+    -- only by rules whose longer hold is the shorter one does this matter
+    and not engine.seen_to_end(of_component, evidence, at)
+  then 'a quorum has seen it well for the longer hold; no region that saw the incident can report that'
+  when state = 'unknown' and since <= at - engine.ms(r.unmeasured_close_ms)
+  then 'nobody could measure it for so long that nobody knows how it ended'
+end;
+
 create function engine.close_incidents(at timestamptz, r engine.rules) returns text[]
 language plpgsql
 as $$
 declare
   over     bigint[];
+  reasons  text[];
   watched  integer[];
   since    timestamptz := at - engine.longest_span(r);
   closed   text[];
 begin
-  select array_agg(i.incident_id), array_agg(i.component_id) filter (where c.published and v.published)
-  into over, watched
+  select array_agg(i.incident_id), array_agg(w.reason), array_agg(i.component_id) filter (where c.published and v.published)
+  into over, reasons, watched
   from engine.open_incidents_of(null) i
   join component c using (component_id)
   join venue v using (venue_id)
   left join component_state s using (component_id)
-  where not (c.published and v.published)
-    or (
-      s.state = 'operational'
-      and s.since <= at - engine.ms(case when i.flapping then r.flap_hold_ms else r.recovery_hold_ms end)
-      and engine.seen_to_end(i.component_id, i.evidence, at)
-    );
+  cross join lateral engine.reason_to_close(
+    c.published and v.published, s.state, s.since, i.flapping, i.component_id, i.evidence, at, r
+  ) as w (reason)
+  where w.reason is not null;
   if over is null then
     return '{}';
   end if;
   with ended as (
     update incident i
     set closed_at = at,
-        evidence = i.evidence || jsonb_build_object('closing', coalesce(
-          e.evidence,
-          jsonb_build_object('at', api.iso(at), 'reason', 'the component is no longer watched')
-        ))
-    from unnest(over) as o (incident_id)
+        evidence = i.evidence || jsonb_build_object(
+          'closing', coalesce(e.evidence, jsonb_build_object('at', api.iso(at), 'reason', o.reason)),
+          'closedBecause', o.reason
+        )
+    from unnest(over, reasons) as o (incident_id, reason)
     join incident n using (incident_id)
     left join engine.evidence(watched, since, at, at, r) e using (component_id)
     where i.incident_id = o.incident_id and i.retracted_at is null
@@ -198,6 +222,22 @@ begin
   select array_agg(e.slug order by e.slug) into closed from ended e;
   return closed;
 end;
+$$;
+
+-- Until when did a quorum see a component bad? Of each counted region that does, the newest bad sample; of these the one at the place of the
+-- quorum. A window goes on being bad for most of a minute after that.
+create function engine.last_bad_at(of_component integer, quorum smallint, at timestamptz) returns timestamptz
+language sql stable
+as $$
+  select s.newest_bad_at
+  from region_state s
+  where s.component_id = of_component
+    and s.reporting
+    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+    and engine.is_bad(s.state)
+  order by s.newest_bad_at desc
+  offset last_bad_at.quorum - 1
+  limit 1
 $$;
 
 -- An open incident has the severity that its component has now, as long as that is bad. Reaching outage for the first
@@ -211,7 +251,8 @@ declare
   escalated text[];
 begin
   update incident i
-  set last_bad_at = at, severity = s.state
+  set severity = s.state,
+      last_bad_at = greatest(i.last_bad_at, engine.last_bad_at(s.component_id, s.quorum, at))
   from component_state s
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
@@ -219,7 +260,7 @@ begin
 
   select array_agg(i.component_id) into worse
   from engine.open_incidents_of(null) i
-  where i.last_bad_at = at and i.severity > i.peak_severity;
+  where i.severity > i.peak_severity;
   if worse is null then
     return '{}';
   end if;
@@ -242,9 +283,25 @@ create function engine.slug_base(venue text, started_at timestamptz, kind text, 
 language sql stable
 return format('%s-%s-%s-%s', venue, to_char(started_at at time zone 'UTC', 'YYYY-MM-DD'), kind, severity);
 
--- When did the run begin that a quorum of regions confirms? In each of them with the first bad sample after its last
--- good one; of those, the one that completed the quorum. Reads the recorded samples in a replay too, whose copy does not
--- reach back so far.
+-- Which counted regions confirm that a component is in trouble: three in a row are bad, or a fifth fails window after window?
+create function engine.confirming_regions(at timestamptz, r engine.rules)
+returns table (component_id integer, region_id smallint, in_a_row boolean)
+language sql stable
+as $$
+  select s.component_id, s.region_id, s.bad_run >= r.opening_bad_run
+  from region_state s
+  where s.reporting
+    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+    and engine.is_bad(s.state)
+    and (s.bad_run >= r.opening_bad_run or s.in_part)
+$$;
+
+-- When did the trouble begin that a quorum of regions confirms? In each of them with the first bad sample after its last good one, or
+-- of a partial failure with the first failed one in its windows; of those, the one that completed the quorum. Reads the recorded
+-- samples in a replay too, whose copy does not reach back so far.
+--
+-- A run does not reach over a silence. That is looked for only after the instant that would complete the quorum without: what a region was
+-- before that makes no difference, and one that is blocked has a week of it.
 create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, started_at timestamptz)
 language sql stable
@@ -253,21 +310,29 @@ as $$
     select
       s.component_id,
       s.region_id,
+      s.in_a_row,
+      k.quorum,
+      l.streams,
+      l.max_age,
       row_number() over (partition by s.component_id order by first_bad.ts, s.region_id) as place,
-      c.quorum,
-      first_bad.ts as started_at
-    from region_state s
-    join component_state c using (component_id)
+      first_bad.ts
+    from engine.confirming_regions(at, r) s
+    join component c using (component_id)
+    join component_state k using (component_id)
     left join typical_latency t
       on t.component_id = s.component_id and t.region_id = s.region_id
       and t.holds_from = engine.typical_in_force(at)
     cross join lateral (
-      select engine.slow_from_us(t.p50_us, r) as slow_from_us
+      select
+        engine.slow_from_us(c.kind, t.p50_us, r) as slow_from_us,
+        engine.vote_max_age(c.cadence_ms, r) as max_age,
+        c.kind = 'ws' and c.component <> 'ws:conn' as streams
     ) l
     cross join lateral (
       select max(g.ts) as ts
       from venuewatch.sample g
-      where g.component_id = s.component_id and g.region_id = s.region_id
+      where s.in_a_row
+        and g.component_id = s.component_id and g.region_id = s.region_id
         and g.good and (g.latency_us >= l.slow_from_us) is not true
         and g.ts <= at and g.ts > at - interval '7 days'
         and g.ts <= at - g.received_after_s * interval '1 second'
@@ -276,21 +341,64 @@ as $$
       select min(b.ts) as ts
       from venuewatch.sample b
       where b.component_id = s.component_id and b.region_id = s.region_id
-        and b.ts <= at and b.ts > coalesce(last_well.ts, at - interval '7 days')
+        and b.ts <= at
+        and b.ts > case
+          when s.in_a_row then coalesce(last_well.ts, at - interval '7 days')
+          else at - engine.partial_span(c.cadence_ms, r)
+        end
+        and (s.in_a_row or not b.good)
+        and not (l.streams and b.unserved is true)
         and b.ts <= at - b.received_after_s * interval '1 second'
     ) first_bad
     where s.component_id = any (of_components)
-      and s.reporting
-      and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-      and engine.is_bad(s.state)
-      and s.bad_run >= r.opening_bad_run
+  ),
+  resumed as (
+    select
+      u.component_id,
+      u.quorum,
+      u.region_id,
+      greatest(u.ts, silence.ended_at) as ts
+    from runs u
+    join runs q on q.component_id = u.component_id and q.place = q.quorum
+    cross join lateral (
+      select max(n.ts) as ended_at
+      from (
+        select b.ts, b.ts - lag(b.ts, 1, q.ts - u.max_age) over (order by b.ts) as after
+        from venuewatch.sample b
+        where u.in_a_row
+          and b.component_id = u.component_id and b.region_id = u.region_id
+          and b.ts > q.ts - u.max_age and b.ts <= at
+          and not (u.streams and b.unserved is true)
+          and b.ts <= at - b.received_after_s * interval '1 second'
+      ) n
+      where n.after > u.max_age and n.ts > u.ts
+    ) silence
+  ),
+  placed as (
+    select e.*, row_number() over (partition by e.component_id order by e.ts, e.region_id) as place
+    from resumed e
   )
-  select u.component_id, u.started_at
-  from runs u
-  where u.place = u.quorum
+  select p.component_id, p.ts
+  from placed p
+  where p.place = p.quorum
 $$;
 
--- An incident opens where a quorum finds the component bad and as many regions each see an unbroken run of bad samples.
+-- Which components wait, since all that see them look from one machine whose own network may be failing?
+create function engine.suspect_components(of_components integer[], at timestamptz, r engine.rules) returns setof integer
+language sql stable
+as $$
+  select s.component_id
+  from region_state s
+  join engine.vantages(at) g using (region_id)
+  where s.component_id = any (of_components)
+    and s.reporting
+    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+  group by s.component_id
+  having count(distinct g.vantage) = 1
+    and min(g.vantage) = any (array(select engine.suspect_vantages(at, r)))
+$$;
+
+-- An incident opens where a quorum finds the component bad and as many regions confirm it.
 create function engine.open_incidents(at timestamptz, r engine.rules) returns text[]
 language plpgsql
 as $$
@@ -303,12 +411,8 @@ begin
   from (
     select c.component_id
     from component_state c
-    join region_state s using (component_id)
+    join engine.confirming_regions(at, r) s using (component_id)
     where engine.is_bad(c.state)
-      and s.reporting
-      and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-      and engine.is_bad(s.state)
-      and s.bad_run >= r.opening_bad_run
       and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
       and not exists (
         -- an operator has said that this trouble, as bad as it was then, is none
@@ -321,6 +425,7 @@ begin
   if due is null then
     return '{}';
   end if;
+  due := array(select unnest(due) except select engine.suspect_components(due, at, r));
 
   with started as (
     select
@@ -328,6 +433,7 @@ begin
       c.component,
       s.state as severity,
       n.started_at,
+      greatest(n.started_at, engine.last_bad_at(c.component_id, s.quorum, at)) as last_bad_at,
       engine.slug_base(v.venue, n.started_at, c.kind, s.state) as base,
       (
         select count(*) + 1 >= r.flap_openings
@@ -361,14 +467,14 @@ begin
     )
     select
       n.base || case when n.nth > 1 then '-' || n.nth else '' end,
-      n.component_id, n.severity, n.severity, n.started_at, at, at, n.flapping,
+      n.component_id, n.severity, n.severity, n.started_at, at, n.last_bad_at, n.flapping,
       jsonb_build_object('opening', e.evidence)
     from named n
     join engine.evidence(due, since, at, at, r) e using (component_id)
     order by n.started_at, n.base, n.nth
     returning slug
   )
-  select array_agg(a.slug order by a.slug) into opened from added a;
+  select coalesce(array_agg(a.slug order by a.slug), '{}') into opened from added a;
   return opened;
 end;
 $$;

@@ -48,6 +48,7 @@ begin
   end if;
   update engine_clock c
   set ticked_at = at,
+      revision = 0,
       version = engine_version,
       silent_after_ms = r.silent_after_ms,
       silent_since = case
@@ -63,7 +64,7 @@ begin
   perform engine.keep_typical_latencies(at, r);
   perform engine.keep_region_states(at, r);
   perform engine.keep_impairments(at, r);
-  perform engine.keep_component_states(at);
+  perform engine.keep_component_states(at, r);
   perform engine.keep_venue_states(at);
 
   retracted := engine.retract_incidents(at, r);

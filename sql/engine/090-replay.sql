@@ -52,7 +52,9 @@ as $$
     jsonb_build_object(
       'last_bad_at', least(i.last_bad_at, at),
       'evidence', i.evidence - array_remove(array[
-        case when i.closed_at > at then 'closing' end, case when i.escalated_at > at then 'escalation' end
+        case when i.closed_at > at then 'closing' end,
+        case when i.closed_at > at then 'closedBecause' end,
+        case when i.escalated_at > at then 'escalation' end
       ], null)
     )
     || case when i.closed_at > at then '{"closed_at": null}' else '{}' end::jsonb
@@ -103,7 +105,7 @@ begin
     else '{}'
   end::jsonb) stood
   where (only_venue is not null or i.recognised_at <= eve)
-    and (i.ended_at is null or i.ended_at > reaches_to);
+    and (i.ended_at is null or i.ended_at > reaches_to - engine.longest_span(r));
 
   -- those that are open, those that may be retracted or count for flapping, those whose names are taken on a day to which a
   -- run may be traced back, and those that an operator keeps from opening again
@@ -138,7 +140,7 @@ begin
   update engine_clock set ticked_at = at;
   perform engine.keep_typical_latencies(at, r);
   perform engine.keep_region_states(at, r);
-  perform engine.keep_component_states(at);
+  perform engine.keep_component_states(at, r);
   perform engine.keep_venue_states(at);
 end;
 $$;

@@ -29,6 +29,7 @@ select
   i."escalatedAt",
   i."lastBadAt",
   i."closedAt",
+  i."endedAt",
   i.flapping,
   i."durationSeconds",
   i.quorum,
@@ -52,7 +53,7 @@ cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6:
 -- read as a record at once: field by field, the text would be parsed again for each
 cross join lateral json_to_record(p.body) as i (
   id bigint, slug text, venue text, component text, kind text, label text, severity text, "peakSeverity" text, status text,
-  "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, flapping boolean,
+  "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, "endedAt" text, flapping boolean,
   "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json,
   "officialObserved" boolean
 )

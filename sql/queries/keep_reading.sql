@@ -261,6 +261,10 @@ asked as (
   set due_at = $6::timestamptz, feed_at = case when o.final_problem is null then greatest(s.feed_at, $5::timestamptz) else s.feed_at end
   from outcome o
   where s.source_id = o.source_id
+),
+-- until when the feed was read is shown, so each reading is of another instant
+published_past_changed as (
+  update engine_clock set revision = revision + 1
 )
 select
   (select o.final_problem from outcome o) as problem,

@@ -1,5 +1,5 @@
--- The state of everything for Prometheus, in its text format, version 0.0.4: four families, every published component in each.
--- One row {generated_at, body}.
+-- The state of everything for Prometheus, in its text format, version 0.0.4: the instant that it shows, and five families, every published component in
+-- each. One row {generated_at, body}.
 with component as materialized (
   select
     c.component_id,
@@ -15,6 +15,9 @@ seen_from as materialized (
   from region g
   where g.published
 ),
+latency as materialized (
+  select m.component_id, m.region_id, m.answers, m.p50_us, m.p95_us from api.newest_minute m
+),
 -- `place` orders series within a component, so that bodies of one tick are the same bytes
 series as (
   select 'svc_component_state' as family, c.component_id, array[0] as place, c.labels, api.state_number(s.state)::text as value
@@ -26,7 +29,7 @@ series as (
   join api.region_state s using (component_id)
   join seen_from g using (region_id)
   union all
-  -- the only family that leaves series out: no value stands for not measured, and 0 would claim an instant answer
+  -- the only family that leaves series out: no value stands for not measured or for too few answers, and 0 would claim an instant one
   select
     'svc_latency_seconds',
     c.component_id,
@@ -34,9 +37,18 @@ series as (
     format('%s,%s,percentile="%s"', c.endpoint_labels, g.label, p.percentile),
     trim_scale(p.us / 1000000.0)::text
   from component c
-  join api.newest_minute m using (component_id)
+  join latency m using (component_id)
   join seen_from g using (region_id)
-  cross join lateral (values (50, m.p50_us), (95, m.p95_us)) as p (percentile, us)
+  cross join lateral (
+    values (50, m.p50_us, api.p50_min_answers()), (95, m.p95_us, api.p95_min_answers())
+  ) as p (percentile, us, least_answers)
+  where m.answers >= p.least_answers
+  union all
+  select 'svc_latency_samples', c.component_id, array[g.position], format('%s,%s', c.endpoint_labels, g.label), coalesce(m.answers, 0)::text
+  from component c
+  cross join seen_from g
+  left join latency m using (component_id, region_id)
+  where c.kind = 'rest'
   union all
   -- retracted incidents never pass api.incident, so they read 0
   select
@@ -64,7 +76,11 @@ family (place, name, help) as (
       'Percentile of the latency of good answers in the most recent complete minute, of one REST endpoint seen from one region.'
     ),
     (
-      4, 'svc_incident_open',
+      4, 'svc_latency_samples',
+      'Good answers in that minute: what the percentiles are of.'
+    ),
+    (
+      5, 'svc_incident_open',
       '1 while an incident of that severity is open, otherwise 0.'
     )
 ),
@@ -85,5 +101,10 @@ written as (
 )
 select
   k.generated_at,
-  (select string_agg(w.text, '' order by w.place) from written w) as body
+  format(
+    E'# HELP svc_generated_at_seconds The instant that all of this shows, in seconds since 1970.\n'
+      '# TYPE svc_generated_at_seconds gauge\n'
+      'svc_generated_at_seconds %s\n',
+    trim_scale(extract(epoch from k.generated_at))
+  ) || (select string_agg(w.text, '' order by w.place) from written w) as body
 from api.clock k

@@ -3,8 +3,9 @@ select c.relname as relation, c.relkind = 'v' as is_view
 from pg_class c
 where c.relnamespace = 'venuewatch'::regnamespace
   and c.relname in (
-    'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'venue_day', 'latency_day',
-    'venue_latency_day', 'usual_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'hours_kept', 'typical_week',
+    'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day',
+    'latency_day', 'venue_latency_day', 'usual_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'hours_kept', 'typical_week', 'open_hour', 'shown_probe',
+    'excluded_minute', 'regions_published', 'rollups_made', 'component_day_former', 'venue_day_former',
     'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader', 'typical_latency', 'impairment', 'alert_event', 'rules_in_force',
     'official_source', 'official_reading', 'official_incident', 'official_change',
     'channel', 'delivery', 'delivery_attempt', 'watch'

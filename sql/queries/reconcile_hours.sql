@@ -118,30 +118,93 @@ latency_hour_anew as materialized (
   where kind = 'rest' and good and latency_us is not null
   group by 1, 2, 3, 4
 ),
--- A region's vote: down by more bad samples than good ones, bad by a fifth.
+-- A region's vote: down by no fewer bad samples than good ones, bad by a fifth. A region that was impaired has none.
 votes as (
   select
     minute,
     component_id,
     count(*) as regions,
-    sum((samples - good > good)::int) as regions_down,
+    sum((samples - good >= good)::int) as regions_down,
     sum((samples - good >= 0.2 * samples)::int) as regions_bad
   from minutes
+  where (region_id, minute) not in (
+    select x.region_id, x.minute from excluded_minute x where x.minute >= $2::timestamptz and x.minute < $3::timestamptz
+  )
   group by minute, component_id
+),
+-- one region is enough where no other was published
+judged as (
+  select
+    v.*,
+    v.regions > 1
+      or (select p.regions from regions_published p where p.holds_from <= v.minute order by p.holds_from desc limit 1) < 2 as measured
+  from votes v
 ),
 component_minute_anew as materialized (
   select
-    minute, component_id, regions::int, regions_down::int, regions_bad::int,
-    regions_down > regions - regions_down as down,
-    regions_bad > regions - regions_bad as bad
-  from votes
+    minute, component_id, regions::int, regions_down::int, regions_bad::int, measured,
+    measured and regions_down > regions - regions_down as down,
+    measured and regions_bad > regions - regions_bad as bad
+  from judged
 ),
 venue_minute_anew as materialized (
   select
     minute, $1::smallint as venue_id, count(*)::int as components, sum(down::int)::int as components_down,
-    sum(bad::int)::int as components_bad, sum(down::int) >= count(*) - sum(down::int) as down, bool_or(bad) as bad
+    sum(bad::int)::int as components_bad, sum(is_rest)::int as rest_components, sum(is_rest * down::int)::int as rest_down,
+    sum(down::int) >= count(*) - sum(down::int) as down, bool_or(bad) as bad
   from component_minute_anew
+  join (select component_id, (kind = 'rest')::int as is_rest from component) c using (component_id)
+  where measured
   group by minute
+),
+-- of a venue as a whole, of its REST, and of the rest of it
+venue_parts as (
+  select minute, 'all' as part, down, bad from venue_minute_anew
+  union all
+  select minute, 'rest', rest_down >= rest_components - rest_down, false
+  from venue_minute_anew
+  where rest_components > 0
+  union all
+  select minute, 'stream', 2 * (components_down - rest_down) >= components - rest_components, false
+  from venue_minute_anew
+  where components <> rest_components
+),
+-- whose minutes are counted: a component's, or a part of the venue's
+counted_minutes as (
+  select minute, component_id::text as whose, down, bad from component_minute_anew where measured
+  union all
+  select minute, part, down, bad from venue_parts
+),
+counted_halves as (
+  select
+    date_bin('30 minutes', minute, '2000-01-03') as half, whose, count(*) as measured, sum(down::int) as down, sum((bad and not down)::int) as degraded
+  from counted_minutes
+  group by 1, 2
+),
+counted_hours as materialized (
+  select
+    date_trunc('hour', half) as hour, whose, sum(measured)::int as measured, sum(down)::int as down, sum(degraded)::int as degraded,
+    sum(measured * measured)::int as squares
+  from counted_halves
+  group by 1, 2
+),
+component_hour_anew as materialized (
+  select
+    hour, whose::int as component_id, measured as measured_minutes, down as down_minutes, degraded as degraded_minutes,
+    squares as half_hour_squares
+  from counted_hours
+  where whose !~ '^[a-z]'
+),
+venue_hour_anew as materialized (
+  select
+    a.hour, $1::smallint as venue_id, a.measured as measured_minutes, a.down as down_minutes, a.degraded as degraded_minutes,
+    a.squares as half_hour_squares,
+    coalesce(r.measured, 0) as rest_minutes, coalesce(r.down, 0) as rest_down_minutes, coalesce(r.squares, 0) as rest_half_hour_squares,
+    coalesce(s.measured, 0) as stream_minutes, coalesce(s.down, 0) as stream_down_minutes, coalesce(s.squares, 0) as stream_half_hour_squares
+  from counted_hours a
+  left join counted_hours r on r.hour = a.hour and r.whose = 'rest'
+  left join counted_hours s on s.hour = a.hour and s.whose = 'stream'
+  where a.whose = 'all'
 ),
 -- Row by row, by their keys. Two rows of one bucket, of which there must be one, are a difference too: hence the copies.
 compared as (
@@ -207,6 +270,24 @@ compared as (
     where minute >= $2::timestamptz and minute < $3::timestamptz and venue_id = $1::smallint
   ) k on (k.row).minute = a.minute and copy = 1
   where a is distinct from k.row
+  union all
+  select 'component_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
+  from component_hour_anew a
+  full join (
+    select r as row, row_number() over (partition by hour, component_id) as copy
+    from component_hour r
+    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
+  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and copy = 1
+  where a is distinct from k.row and coalesce(a.hour, (k.row).hour) < (select hours_to from rollups_made)
+  union all
+  select 'venue_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
+  from venue_hour_anew a
+  full join (
+    select r as row, row_number() over (partition by hour) as copy
+    from venue_hour r
+    where hour >= $2::timestamptz and hour < $3::timestamptz and venue_id = $1::smallint
+  ) k on (k.row).hour = a.hour and copy = 1
+  where a is distinct from k.row and coalesce(a.hour, (k.row).hour) < (select hours_to from rollups_made)
 ),
 differences as (
   select
@@ -216,6 +297,8 @@ differences as (
     max(at) as "to",
     (array_agg(jsonb_build_object('kept', kept, 'anew', anew) order by at))[1] as example
   from compared
+  -- while minutes are being left out, nothing is said of what stands on them
+  where not exists (select from excluded_minute x where not x.applied and x.minute >= $2::timestamptz and x.minute < $3::timestamptz)
   group by rollup
 ),
 -- Samples are only ever added. Where minutes and hours, which are made of them apart, both hold more, samples are gone.
@@ -236,19 +319,26 @@ lost as (
   left join hours a using (hour, component_id, region_id)
   where least(m.samples, h.samples) > coalesce(a.samples, 0)
 ),
+-- of three hours each, whose squares are asked for too
 counts as (
   select
-    'venue_day' as rollup, date_trunc('day', minute) as bucket, '' as key,
-    array[count(*), sum(down::int), sum((bad and not down)::int)] as counts
-  from venue_minute_anew
-  where 'venue_day' = any ($4::text[])
-  group by date_trunc('day', minute)
+    case when whose ~ '^[a-z]' then 'venue_day' else 'component_day' end as rollup,
+    date_trunc('day', hour) as bucket,
+    concat_ws(' ', whose, extract(hour from hour at time zone 'UTC')::int / 3) as key,
+    array[sum(measured), sum(down), sum(degraded), sum(squares)] as counts
+  from counted_hours
+  where $4::text[] && array['component_day', 'venue_day']
+  group by 1, 2, 3
   union all
   select
-    'latency_day', date_trunc('day', minute), concat_ws(' ', component_id, region_id, (p50_us + 500) / 1000), array[count(*)]
+    'latency_day', date_trunc('day', minute), concat_ws(' ', component_id, region_id, ms), array[count(*)]
   from sample_minute_anew
+  cross join lateral (
+    -- a half goes to the even millisecond
+    select case when p50_us % 1000 = 500 then p50_us / 1000 + p50_us / 1000 % 2 else (p50_us + 500) / 1000 end as ms
+  ) whole
   where 'latency_day' = any ($4::text[]) and p50_us is not null
-  group by date_trunc('day', minute), component_id, region_id, (p50_us + 500) / 1000
+  group by date_trunc('day', minute), component_id, region_id, ms
   union all
   select
     'usual_hour', date_bin('5 days', hour, '2000-01-03'),
@@ -256,7 +346,7 @@ counts as (
   from sample_hour_anew
   join component using (component_id)
   cross join (values (true), (false)) as percentile (is_p50)
-  where 'usual_hour' = any ($4::text[]) and kind = 'rest' and p50_us is not null
+  where 'usual_hour' = any ($4::text[]) and kind = 'rest' and p50_us is not null and good >= 10
   group by date_bin('5 days', hour, '2000-01-03'), is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int
 )
 select

@@ -5,7 +5,10 @@
 -- from them, {rollups, from}, a day's or that of five; none where it is not over yet, or more than those hours was ever measured in it.
 with bounds as materialized (
   select
-    date_trunc('hour', $1::timestamptz - upkeep.raw_kept()) + interval '1 hour' as from_at,
+    -- what is not made again yet after a migration cannot be compared
+    greatest(
+      date_trunc('hour', $1::timestamptz - upkeep.raw_kept()) + interval '1 hour', (select upkeep.days_made_from())
+    ) as from_at,
     -- with the last samples of an hour still on their way it would be looked at twice
     date_trunc('hour', $1::timestamptz - interval '10 minutes') as to_at
 ),
@@ -16,7 +19,7 @@ spans as materialized (
   select
     greatest(day, from_at) as from_at,
     least(day + interval '1 day', to_at) as to_at,
-    case when day >= from_at and day + interval '1 day' <= to_at then array['venue_day', 'latency_day', 'venue_latency_day'] end as rollups
+    case when day >= from_at and day + interval '1 day' <= to_at then array['component_day', 'venue_day', 'latency_day', 'venue_latency_day'] end as rollups
   from bounds
   cross join generate_series(date_trunc('day', from_at), to_at, interval '1 day') as day
   union all

@@ -1,5 +1,7 @@
--- The fleet: which regions report now, what they shipped, which have trouble of their own, and how many must agree.
+-- The fleet: which regions report now and from where, what they shipped, which have trouble of their own, and how many must agree.
 -- One row {generated_at, body}.
+--
+-- $1 the least regions that have to agree where as many are published (rule quorum_min_regions).
 select
   k.generated_at,
   (
@@ -28,7 +30,13 @@ select
                   'unmeasuredSlots', p.unmeasured,
                   'unmeasuredByReason', p.unmeasured_by,
                   'clockErrorMs', round(p.clock_error_ms),
-                  'clockErrorWithinMs', ceil(p.clock_error_within_ms)
+                  'clockErrorWithinMs', ceil(p.clock_error_within_ms),
+                  'vantage', json_build_object(
+                    'name', p.vantage_name,
+                    'place', p.vantage_place,
+                    'network', p.vantage_network,
+                    'machine', p.machine
+                  )
                 )
                 order by p.started_at, p.process
               )
@@ -54,6 +62,18 @@ select
             ),
             '[]'
           ),
+          'vantage', (
+            -- what all of its probes say; the machine as the engine judges by it
+            select json_build_object(
+              'name', case when count(distinct p.vantage_name) = 1 and count(p.vantage_name) = count(*) then min(p.vantage_name) end,
+              'place', case when count(distinct p.vantage_place) = 1 and count(p.vantage_place) = count(*) then min(p.vantage_place) end,
+              'network', case when count(distinct p.vantage_network) = 1 and count(p.vantage_network) = count(*) then min(p.vantage_network) end,
+              'machine', v.machine
+            )
+            from api.probe p
+            where p.region_id = g.region_id
+          ),
+          'sameMachineAs', v.same_machine_as,
           'impaired', case when g.impaired_since is not null then json_build_object(
             'since', api.iso(g.impaired_since),
             'recognisedAt', api.iso(g.impairment_recognised_at),
@@ -86,8 +106,10 @@ select
         order by g.position
       ),
       -- an impaired region has no vote
-      'quorum', (count(*) filter (where g.reporting and g.impaired_since is null) / 2 + 1)
+      'quorum', greatest(count(*) filter (where g.reporting and g.impaired_since is null) / 2 + 1, least($1::int, count(*))),
+      'vantages', (select p.vantages from api.vantages_of(array_agg(g.region_id) filter (where g.reporting)) p)
     )
     from api.region g
+    join api.vantage v using (region_id)
   )::text as body
 from api.clock k

@@ -7,6 +7,20 @@ with rows as materialized (
     $1::int, array(select v.venue_id from api.venue v where $2::text is null or v.category = $2)
   ) r
   left join api.venue v using (venue_id)
+),
+-- A rank says no more than is known: before a venue come those of which it is certain that they were more available, since their lower bound is above its
+-- upper one. So those whose bounds overlap share a rank, as long as nobody stands between them.
+ranked as (
+  select (r.body ->> 'id') as id, r.position, count(o.venue_id) + 1 as rank
+  from rows r
+  left join rows o on o.venue_id is not null and (o.uptime)."uptimePctLow" > (r.uptime)."uptimePctHigh"
+  where r.venue_id is not null and (r.uptime)."uptimePctHigh" is not null
+  group by r.body ->> 'id', r.position
+),
+ranks as (
+  select k.rank, json_agg(k.id order by k.position) as venues
+  from ranked k
+  group by k.rank
 )
 select
   k.generated_at,
@@ -16,9 +30,15 @@ select
     'fleet', (
       select json_build_object(
         'venues', (select count(*) from rows r where r.venue_id is not null),
-        'uptimePct', f.uptime_pct,
+        'uptimePct', (f.uptime)."uptimePct",
+        'measuredMinutes', (f.uptime)."measuredMinutes",
+        'scheduledMinutes', (f.uptime)."scheduledMinutes",
+        'coveragePct', (f.uptime)."coveragePct",
+        'uptimePctLow', (f.uptime)."uptimePctLow",
+        'uptimePctHigh', (f.uptime)."uptimePctHigh",
         'typicalP50Ms', f.typical_p50_ms,
         'typicalP95Ms', f.typical_p95_ms,
+        'typicalHours', f.typical_hours,
         'incidents', f.incidents
       )
       from rows f
@@ -26,11 +46,13 @@ select
     ),
     'venues', coalesce(
       (
-        select json_agg(r.body order by r.uptime_pct desc nulls last, r.down_minutes, r.position)
+        select json_agg(r.body order by (r.uptime)."uptimePct" desc nulls last, r.down_minutes, r.position)
         from rows r
         where r.venue_id is not null
       ),
       '[]'
-    )
+    ),
+    'ranks', coalesce((select json_agg(json_build_object('rank', k.rank, 'venues', k.venues) order by k.rank) from ranks k), '[]'),
+    'excluded', api.excluded($1::int)
   )::text as body
 from api.clock k

@@ -13,10 +13,19 @@ select
   b.name,
   b.category,
   b."uptimePct",
+  b."scheduledMinutes",
+  b."coveragePct",
+  b."uptimePctLow",
+  b."uptimePctHigh",
   b."downMinutes",
   b."degradedMinutes",
+  (b.rest ->> 'uptimePct')::numeric as "restUptimePct",
+  (b.rest ->> 'downMinutes')::bigint as "restDownMinutes",
+  (b.streams ->> 'uptimePct')::numeric as "streamsUptimePct",
+  (b.streams ->> 'downMinutes')::bigint as "streamsDownMinutes",
   b."typicalP50Ms",
   b."typicalP95Ms",
+  b."typicalHours",
   b.incidents,
   b.outages,
   b."openIncidents",
@@ -28,8 +37,9 @@ cross join api.reliability(
 ) r
 join api.venue v using (venue_id)
 cross join lateral json_to_record(r.body) as b (
-  id text, name text, category text, "measuredDays" integer, "measuredMinutes" bigint, "uptimePct" numeric, "downMinutes" bigint,
-  "degradedMinutes" bigint, "typicalP50Ms" integer, "typicalP95Ms" integer, incidents bigint, outages bigint,
+  id text, name text, category text, "measuredDays" integer, "measuredMinutes" bigint, "scheduledMinutes" bigint, "coveragePct" numeric,
+  "uptimePct" numeric, "uptimePctLow" numeric, "uptimePctHigh" numeric, rest json, streams json, "downMinutes" bigint,
+  "degradedMinutes" bigint, "typicalP50Ms" integer, "typicalP95Ms" integer, "typicalHours" bigint, incidents bigint, outages bigint,
   "openIncidents" bigint, "meanIncidentSeconds" bigint, "longestIncidentSeconds" bigint
 )
-order by r.uptime_pct desc nulls last, r.down_minutes, v.position
+order by (r.uptime)."uptimePct" desc nulls last, r.down_minutes, v.position

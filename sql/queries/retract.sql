@@ -11,6 +11,11 @@ with retracted as (
   where i.slug = $1 and i.retracted_at is null
   returning i.incident_id, i.closed_at is null as was_open
 ),
+-- what showed it until now was of another instant
+published_past_changed as (
+  update engine_clock set revision = revision + 1
+  where exists (select from retracted)
+),
 -- in the outbox
 dropped_events as (
   update alert_event e

@@ -154,6 +154,11 @@ settled as (
   left join timed t using (delivery_id)
   where d.delivery_id = v.delivery_id
   returning d.delivery_id, d.due_at
+),
+-- /v1/notify counts it, from before this moment on
+published_past_changed as (
+  update engine_clock set revision = revision + 1
+  where exists (select from timed t where t.told_after is not null)
 )
 select
   v.attempt_id,

@@ -24,9 +24,17 @@ venues as materialized (
     l.process is not null as held,
     -- nobody's, or of one that said goodbye, or of a dead one
     l.process is null and (w.process is null or p.alive_until = '-infinity' or $4) as free,
-    v.venue = any ($3::text[]) as known
+    n.known_as,
+    n.known_as is not null as known
   from here h
   cross join venue v
+  -- as in keep_probe.sql
+  cross join lateral (
+    select case
+      when v.venue = any ($3::text[]) then v.venue
+      else (select f.id from unnest(v.former_ids) with ordinality as f (id, place) where f.id = any ($3::text[]) order by f.place limit 1)
+    end as known_as
+  ) n
   left join watch w on w.region_id = h.region_id and w.venue_id = v.venue_id
   left join probe p on p.region_id = h.region_id and p.process = w.process
   left join living l on l.process = w.process
@@ -76,6 +84,6 @@ taken as (
   on conflict (region_id, venue_id) do update set process = excluded.process
   returning w.venue_id
 )
-select coalesce(array_agg(v.venue order by v.position, v.venue), '{}') as venues
+select coalesce(array_agg(v.known_as order by v.position, v.venue), '{}') as venues
 from venues v
 where v.known and (v.holder = $2::uuid or v.venue_id in (select t.venue_id from taken t))

@@ -1,13 +1,9 @@
 -- Make the tables of what is watched agree with the registry.
 --
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage, officialApi,
--- about, notAbout, components: [{component, label, target, cadenceMs, stallAfterMs}]}]}, in the order of the file.
--- What the registry no longer names is unpublished; what it names again is published again, with its history.
-with -- counted anew of those that are published now, by their categories
-typical_anew as (
-  delete from typical_week
-),
-given_regions as (
+-- about, notAbout, formerIds, components: [{component, label, target, cadenceMs, stallAfterMs}]}]}, in the order of the file.
+-- What the registry no longer names is unpublished; what it names again is published again, with its history. To be run after rename_venues.sql.
+with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r
 ),
@@ -20,7 +16,7 @@ given_venues as (
   from jsonb_array_elements($1::jsonb -> 'venues') with ordinality e
   cross join jsonb_to_record(e.value) as v (
     venue text, name text, category text, symbol text, quote text, chain text,
-    "officialKind" text, "officialPage" text, "officialApi" text, about text[], "notAbout" text[], components jsonb
+    "officialKind" text, "officialPage" text, "officialApi" text, about text[], "notAbout" text[], "formerIds" text[], components jsonb
   )
 ),
 -- a page without an address for programs is no feed
@@ -51,6 +47,17 @@ given_components as (
   cross join jsonb_to_record(e.value) as c (
     component text, label text, target text, "cadenceMs" int, "stallAfterMs" int
   )
+),
+-- How many regions are published, from now on; before the first registry nothing was watched, and it is taken for as it is now.
+other_number as (
+  update regions_published set holds_to = now()
+  where holds_to = 'infinity' and regions <> (select count(*) from given_regions)
+),
+new_number as (
+  insert into regions_published (holds_from, holds_to, regions)
+  select case when exists (select from regions_published) then now() else '-infinity' end, 'infinity', count(*)
+  from given_regions
+  having count(*) not in (select p.regions from regions_published p where p.holds_to = 'infinity')
 ),
 gone_regions as (
   update region set published = false
@@ -129,7 +136,8 @@ kept_venues as (
   set
     name = g.name, category = g.category, symbol = g.symbol, quote = g.quote, chain = g.chain,
     official_kind = g."officialKind", official_page = g."officialPage", source_id = s.source_id,
-    official_about = g.about_like, official_not_about = g.not_about_like, position = g.position, published = true
+    official_about = g.about_like, official_not_about = g.not_about_like, former_ids = coalesce(g."formerIds", '{}'), position = g.position,
+    published = true
   from given_venues g
   left join all_sources s on s.api = g."officialApi"
   where v.venue = g.venue
@@ -138,11 +146,11 @@ kept_venues as (
 new_venues as (
   insert into venue (
     venue, name, category, symbol, quote, chain, official_kind, official_page, source_id, official_about, official_not_about,
-    position
+    former_ids, position
   )
   select
     g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.source_id, g.about_like,
-    g.not_about_like, g.position
+    g.not_about_like, coalesce(g."formerIds", '{}'), g.position
   from given_venues g
   left join all_sources s on s.api = g."officialApi"
   where g.venue not in (select v.venue from venue v)

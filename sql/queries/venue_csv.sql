@@ -23,10 +23,14 @@ select
   u.date::text,
   u."uptimePct",
   u."measuredMinutes",
+  u."scheduledMinutes",
+  u."coveragePct",
+  u."uptimePctLow",
+  u."uptimePctHigh",
   u."downMinutes",
   u."degradedMinutes"
 from api.clock k
 cross join measured m
 cross join days d
-cross join lateral api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes) as u
+cross join lateral api.uptime_day(d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes) as u
 order by d.day

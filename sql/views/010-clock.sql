@@ -1,9 +1,15 @@
 -- As of when does everything speak, and does the engine still decide?
 --
--- One row. While the engine is alive, `generated_at` is its last tick, so that all answers within one tick agree. After
--- five minutes of silence (a rule of the engine's, which it leaves here) nothing that it said may be shown as current any
--- more, nor while it catches up on more than that; it is judged here, by the views, so that it holds when core is dead.
+-- One row. Every body is a function of `generated_at`: two that show the same instant agree, whichever process made them and whatever came in between.
+-- While the engine is alive, that is its last tick, and a millisecond more for each time that upkeep or a notice has changed the
+-- published past since (`revision`). After five minutes of silence (a rule of the engine's, which it leaves here) nothing that it said
+-- may be shown as current any more, nor while it catches up on more than that; it is judged here, by the views, so that it holds
+-- when core is dead. Then the instant is one of every ten seconds, two seconds ago at least: what was on its way has arrived by then.
+--
 -- `silent_at` is since when that is so; where the engine never decided anything, since there is this database.
+--
+-- `published_to` is up to when minutes are published: what upkeep rolls up every few seconds (upkeep.refresh_newest) is after it. Hours and
+-- days are published as far as their minutes are. What changes before it later moves `revision` on.
 create view api.clock as
 select
   f.fresh as engine_fresh,
@@ -17,7 +23,9 @@ select
     )
   ) end as silent_at,
   g.generated_at,
-  (g.generated_at at time zone 'UTC')::date as today
+  (g.generated_at at time zone 'UTC')::date as today,
+  -- an engine whose clock was ahead has published nothing that is still to come
+  time_bucket('1 minute', least(e.ticked_at, g.generated_at)) - interval '4 minutes' as published_to
 from (select) one
 left join engine_clock e on true
 cross join lateral (
@@ -28,7 +36,10 @@ cross join lateral (
   ) as fresh
 ) f
 cross join lateral (
-  select case when f.fresh then e.ticked_at else date_bin('10 seconds', now(), 'epoch') end as generated_at
+  select case
+    when f.fresh then e.ticked_at + e.revision * interval '1 millisecond'
+    else date_bin('10 seconds', now() - interval '2 seconds', 'epoch') + coalesce(e.revision % 1000, 0) * interval '1 millisecond'
+  end as generated_at
 ) g;
 
 -- Availability in per cent, cut and never rounded up: 100 stands only where not one minute was down. Null where nothing
@@ -37,7 +48,21 @@ create function api.uptime_pct(measured bigint, down bigint) returns numeric
 language sql immutable parallel safe
 return trunc(100 * (1 - down::numeric / nullif(measured, 0)), 3);
 
--- The roll-ups usual_hour and latency_hour round the same way, and have to.
-create function api.whole_ms(us double precision) returns integer
+-- Of fewer answers there is no percentile. server/api/figure-rules.ts publishes both numbers with their reasons.
+create function api.p50_min_answers() returns integer language sql immutable parallel safe return 3;
+create function api.p95_min_answers() returns integer language sql immutable parallel safe return 10;
+
+-- A median and a 95th percentile, where there are enough answers for one; in microseconds, and shown in milliseconds.
+create function api.p50_ms(us double precision, answers bigint) returns integer
 language sql immutable parallel safe
-return round(us / 1000)::int;
+return case when answers >= api.p50_min_answers() then api.whole_ms(us) end;
+
+create function api.p95_ms(us double precision, answers bigint) returns integer
+language sql immutable parallel safe
+return case when answers >= api.p95_min_answers() then api.whole_ms(us) end;
+
+-- Had a sample come in by an instant? It was received in the second that ends so long after its slot. Stable, as api.iso is: adding to a time is, and
+-- were it declared more, it would not be inlined, and a page would take twice as long.
+create function api.known_by(at timestamptz, ts timestamptz, received_after_s integer) returns boolean
+language sql stable parallel safe
+return ts + received_after_s * interval '1 second' <= at;

@@ -80,31 +80,19 @@ return case
   else 'operational'
 end::state;
 
--- Which probes does each region have: those that are alive, and where none is, the one that was alive last?
+-- Which probes does each region have: those that are alive, and where none is, the one that was alive last? As they were at the newest tick
+-- (upkeep.show_probes): with an engine that is silent they are those of its last tick.
 create view api.probe as
-select
-  p.region_id,
-  p.process,
-  p.version,
-  p.started_at,
-  p.seen_at,
-  p.unmeasured,
-  p.unmeasured_by,
-  p.clock_error_ms,
-  p.clock_error_within_ms,
-  p.troubles,
-  (
-    select count(*)
-    from watch w
-    join venue v using (venue_id)
-    where w.region_id = p.region_id and w.process = p.process and v.published
-  )::int as venues
+select p.*
 from (
   select
+    s.venues,
     p.*,
-    p.alive_until > now() as alive,
-    row_number() over (partition by p.region_id order by p.alive_until > now() desc, p.seen_at desc, p.process) as place
-  from probe p
+    p.alive_until > k.generated_at as alive,
+    row_number() over (partition by p.region_id order by p.alive_until > k.generated_at desc, p.seen_at desc, p.process) as place
+  from shown_probe s
+  cross join api.clock k
+  cross join lateral jsonb_populate_record(null::probe, s.probe) p
 ) p
 where p.alive or p.place = 1;
 
@@ -142,10 +130,11 @@ left join (
   group by p.region_id
 ) newest using (region_id)
 left join lateral (
-  -- from raw samples, which is true without an engine too; the newest is among the first, and only for a silent region a minute is read
+  -- from raw samples, which is true without an engine too; the newest known one is among the first, and only for a silent region a minute is read
   select s.ts
   from sample s
   where s.region_id = g.region_id and s.ts > k.generated_at - interval '1 minute' and s.ts <= k.generated_at
+    and api.known_by(k.generated_at, s.ts, s.received_after_s)
     -- for the planner, which leaves out chunks by now() alone
     and s.ts > now() - interval '10 minutes'
   order by s.ts desc
@@ -157,9 +146,14 @@ left join (
   group by s.region_id
 ) known using (region_id)
 left join (
+  -- the newest hour of published minutes
   select m.region_id, sum(m.samples)::int as samples, sum(m.good)::int as good
   from sample_minute m, api.clock k
-  where m.minute > k.generated_at - interval '1 hour' and m.minute > now() - interval '2 hours'
+  where m.minute >= k.published_to - interval '1 hour' and m.minute < k.published_to
+    -- of an engine that has been silent for so long nothing is of the last hour
+    and m.minute > k.generated_at - interval '2 hours'
+    -- for the planner, which leaves out chunks by now() alone
+    and m.minute > now() - interval '3 hours'
   group by m.region_id
 ) shipped using (region_id)
 left join impairment i on i.region_id = g.region_id and i.ended_at is null and k.engine_fresh

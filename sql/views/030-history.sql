@@ -1,57 +1,18 @@
--- What was each UTC day of each venue like? Every venue has every day of the window; a day that nobody measured has
--- nulls, not zeroes. `venue_ids` null: all venues.
-create function api.days(window_days integer, venue_ids smallint[] default null)
-returns table (
-  venue_id         smallint,
-  day              date,
-  measured_minutes integer,
-  down_minutes     integer,
-  degraded_minutes integer
-)
-language sql stable
-begin atomic
-  with days as (
-    -- one value, not a joined row: then it is reckoned once, and not for each day of each venue
-    select (select k.today from api.clock k) - back as day
-    from generate_series(0, window_days - 1) back
-  ),
-  measured as (
-    select d.venue_id, (d.day at time zone 'UTC')::date as day, d.measured_minutes, d.down_minutes, d.degraded_minutes
-    from venue_day d, api.clock k
-    where d.day > ((k.today - window_days)::timestamp at time zone 'UTC')
-      and (venue_ids is null or d.venue_id = any (venue_ids))
-  )
-  select v.venue_id, c.day, m.measured_minutes, m.down_minutes, m.degraded_minutes
-  from venue v
-  cross join days c
-  left join measured m on m.venue_id = v.venue_id and m.day = c.day
-  where v.published and (venue_ids is null or v.venue_id = any (venue_ids));
-end;
-
--- The UptimeDay object, the same wherever it appears: as a row, which becomes JSON in half the time of json_build_object, and there are 1,350 on the
--- board.
-create type api.uptime as (
-  "date"            date,
-  "uptimePct"       numeric,
-  "measuredMinutes" integer,
-  "downMinutes"     integer,
-  "degradedMinutes" integer
-);
-
-create function api.uptime_day(day date, measured_minutes integer, down_minutes integer, degraded_minutes integer)
-returns api.uptime
-language sql immutable
-return row(day, api.uptime_pct(measured_minutes, down_minutes), coalesce(measured_minutes, 0), down_minutes, degraded_minutes)::api.uptime;
+-- The median of some whole milliseconds: the mean of the two values in the middle, which are one where there is one. As percentile_cont has it;
+-- null of too few.
+create function api.middle(lower_ms integer, upper_ms integer, counted bigint) returns integer
+language sql immutable parallel safe
+return case when counted >= api.p50_min_answers() then round((lower_ms + upper_ms) / 2::double precision)::int end;
 
 -- How long does REST usually take, over seven days that end with this one? The median of per-minute medians over all endpoints and regions of a
 -- venue, whole milliseconds. By venue; in the rows without one over the minutes of all of a category, and in that with neither of all: medians do not
--- add up, counts do.
+-- add up, counts do. What upkeep keeps (upkeep.keep_typical).
 create function api.typical_of_week(today date)
-returns table (venue_id smallint, category text, p50_ms integer)
+returns table (venue_id smallint, category text, p50_ms integer, minutes bigint)
 language sql stable
 begin atomic
   with counted as (
-    select v.venue_id, v.category, d.p50_ms, sum(d.minutes)::int as minutes
+    select v.venue_id, v.category, d.p50_ms, sum(d.minutes)::bigint as minutes
     from venue_latency_day d
     join venue v using (venue_id)
     where v.published and d.day > ((typical_of_week.today - 7)::timestamp at time zone 'UTC')
@@ -62,28 +23,29 @@ begin atomic
       c.venue_id,
       c.category,
       c.p50_ms,
-      sum(sum(c.minutes)) over (partition by c.venue_id, c.category order by c.p50_ms) as upto,
-      sum(sum(c.minutes)) over (partition by c.venue_id, c.category) as total
+      (sum(sum(c.minutes)) over (partition by c.venue_id, c.category order by c.p50_ms))::bigint as upto,
+      (sum(sum(c.minutes)) over (partition by c.venue_id, c.category))::bigint as total
     from counted c
     group by grouping sets ((c.venue_id, c.p50_ms), (c.category, c.p50_ms), (c.p50_ms))
   )
-  select r.venue_id, r.category, (min(r.p50_ms) filter (where r.upto * 2 >= r.total))::int
+  select
+    r.venue_id,
+    r.category,
+    api.middle(
+      min(r.p50_ms) filter (where r.upto > (r.total - 1) / 2), min(r.p50_ms) filter (where r.upto > r.total / 2), min(r.total)
+    ),
+    min(r.total)
   from ranked r
   group by r.venue_id, r.category;
 end;
 
--- That of today: as upkeep has kept it, or where it has not yet, as in the first minutes of a day, counted now.
+-- The newest of these that was there at the instant that everything shows. Of a venue that is not published any more nothing is shown.
 create view api.typical as
-with kept as materialized (
-  select t.venue_id, t.category, t.p50_ms
-  from typical_week t
-  where t.today = (select k.today from api.clock k)
-)
-select venue_id, category, p50_ms from kept
-union all
-select t.venue_id, t.category, t.p50_ms
-from api.typical_of_week((select k.today from api.clock k)) t
-where not exists (select from kept);
+select t.venue_id, t.category, t.p50_ms, t.minutes, t.holds_from
+from typical_week t
+where t.holds_from = (
+  select max(w.holds_from) from typical_week w where w.holds_from <= (select k.generated_at from api.clock k)
+);
 
 -- Web of 0.7 asks this until it is restarted, and goes on meanwhile; no longer in 0.9.
 create function api.typical(window_days integer, venue_ids smallint[]) returns table (venue_id smallint, p50_ms integer)
@@ -95,22 +57,29 @@ begin atomic
 end;
 
 -- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of hours, which are
--- over some hundreds of samples, where a minute has about twelve. Both of the same hours, so the one is never above the
--- other. By venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
+-- over some hundreds of samples, where a minute has about twelve. Of published hours with answers enough for a 95th percentile: both of the same,
+-- so the one is never above the other, and `hours` is how many. By venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
 --
 -- By counting milliseconds instead of sorting hours, and from counts that are kept, as far as there are any: ninety days have
 -- 0.4 million hours. The days before the first whole bucket, and those after the newest, are counted anew.
 create function api.typical_hours(window_days integer, venue_ids smallint[])
-returns table (venue_id smallint, p50_ms integer, p95_ms integer)
+returns table (venue_id smallint, p50_ms integer, p95_ms integer, hours bigint)
 language sql stable
 begin atomic
   with kept as materialized (
     select
       w.from_at,
+      w.to_at,
       b.kept_from,
       -- in hours, which are as long in every session's time zone
-      greatest(b.kept_from, (select max(u.bucket) from usual_hour u) + interval '120 hours') as kept_to
-    from (select (k.today - window_days + 1)::timestamp at time zone 'UTC' as from_at from api.clock k) w
+      greatest(
+        b.kept_from,
+        (select max(u.bucket) from usual_hour u where u.bucket <= w.to_at - interval '120 hours') + interval '120 hours'
+      ) as kept_to
+    from (
+      select (k.today - window_days + 1)::timestamp at time zone 'UTC' as from_at, time_bucket('1 hour', k.published_to) as to_at
+      from api.clock k
+    ) w
     cross join lateral (
       select time_bucket('5 days', w.from_at + interval '120 hours' - interval '1 microsecond') as kept_from
     ) b
@@ -118,7 +87,7 @@ begin atomic
   edges as (
     select k.from_at, k.kept_from as to_at from kept k
     union all
-    select k.kept_to, 'infinity' from kept k
+    select k.kept_to, k.to_at from kept k
   ),
   hours as (
     select c.venue_id, api.whole_ms(h.p50_us) as p50_ms, api.whole_ms(h.p95_us) as p95_ms
@@ -126,12 +95,13 @@ begin atomic
     cross join lateral (
       select h.component_id, h.p50_us, h.p95_us
       from sample_hour h
-      where h.hour >= e.from_at and h.hour < e.to_at
+      where h.hour >= e.from_at and h.hour < e.to_at and h.hour < (select k.to_at from kept k)
         -- as an array, so that the index is entered by the component; joined, all components of the days would be read
         and h.component_id = any (
           array(select r.component_id from component r where r.kind = 'rest' and r.venue_id = any (venue_ids))
         )
         and h.p50_us is not null
+        and h.good >= api.p95_min_answers()
       -- each edge by itself: joined freely, all ninety days may be read to leave out what is in neither
       offset 0
     ) h
@@ -141,6 +111,7 @@ begin atomic
     select u.venue_id, u.is_p50, u.ms, u.hours
     from usual_hour u
     where u.venue_id = any (venue_ids) and u.bucket >= (select k.kept_from from kept k)
+      and u.bucket < (select k.kept_to from kept k)
     union all
     select h.venue_id, grouping(h.p50_ms) = 0, coalesce(h.p50_ms, h.p95_ms), count(*)::int
     from hours h
@@ -156,20 +127,26 @@ begin atomic
       v.venue_id,
       v.is_p50,
       v.ms,
-      sum(sum(v.hours)::int) over (partition by v.venue_id, v.is_p50 order by v.ms) as upto,
-      sum(sum(v.hours)::int) over (partition by v.venue_id, v.is_p50) as total
+      (sum(sum(v.hours)::int) over (partition by v.venue_id, v.is_p50 order by v.ms))::bigint as upto,
+      (sum(sum(v.hours)::int) over (partition by v.venue_id, v.is_p50))::bigint as total
     from by_venue v
     group by grouping sets ((v.venue_id, v.is_p50, v.ms), (v.is_p50, v.ms))
   )
   select
     r.venue_id,
-    min(r.ms) filter (where r.is_p50 and r.upto * 2 >= r.total),
-    min(r.ms) filter (where not r.is_p50 and r.upto * 2 >= r.total)
+    api.middle(
+      min(r.ms) filter (where r.is_p50 and r.upto > (r.total - 1) / 2), min(r.ms) filter (where r.is_p50 and r.upto > r.total / 2), min(r.total)
+    ),
+    api.middle(
+      min(r.ms) filter (where not r.is_p50 and r.upto > (r.total - 1) / 2), min(r.ms) filter (where not r.is_p50 and r.upto > r.total / 2),
+      min(r.total)
+    ),
+    min(r.total)
   from ranked r
   group by r.venue_id;
 end;
 
--- How many incidents started in the days of a window, and how long did they last? The mean is of closed ones, since of an open one
+-- How many incidents started in the days of a window, and how long did they last, from the first bad sample to the last? The mean is of closed ones, since of an open one
 -- nobody knows its length; the longest counts an open one for what it has lasted, or a venue three days into an outage would
 -- show some minute. By venue, and in the row without one of all of them. No row for a venue without any.
 create function api.incident_counts(window_days integer, venue_ids smallint[])
@@ -188,8 +165,8 @@ begin atomic
     count(*),
     count(*) filter (where i.peak_severity = 'outage'),
     count(*) filter (where i.closed_at is null),
-    avg(extract(epoch from i.closed_at - i.started_at))::int,
-    max(extract(epoch from coalesce(i.closed_at, k.generated_at) - i.started_at))::int
+    round(avg(extract(epoch from i.last_bad_at - i.started_at)) filter (where i.closed_at is not null)::double precision)::int,
+    round(max(extract(epoch from case when i.closed_at is null then k.generated_at else i.last_bad_at end - i.started_at))::double precision)::int
   from incident i
   join component c using (component_id)
   cross join api.clock k
@@ -200,6 +177,92 @@ begin atomic
   group by grouping sets ((c.venue_id), ());
 end;
 
+-- The uptimes of a venue's components that are published: of those that are REST or streams, the objects of a ReliabilityVenue.
+create function api.component_uptimes(window_days integer, venue_ids smallint[])
+returns table (venue_id smallint, components json)
+language sql stable
+begin atomic
+  with w as materialized (
+    select (k.today - window_days + 1)::timestamp at time zone 'UTC' as from_at, k.published_to from api.clock k
+  ),
+  counted as (
+    select
+      d.component_id,
+      sum(d.degraded_minutes) as degraded_minutes,
+      sum(d.measured_minutes) as measured_minutes,
+      sum(d.down_minutes) as down_minutes,
+      sum(d.half_hour_squares) as half_hour_squares,
+      sum(d.three_hour_squares) as three_hour_squares,
+      sum(d.measured_minutes * d.measured_minutes) as day_squares,
+      sum(d.measured_minutes * n.scheduled) as day_products,
+      -- what was measured was scheduled, whatever the registry's clock says
+      sum(n.scheduled - n.by_clock) as more_minutes,
+      sum(n.scheduled * n.scheduled - n.by_clock * n.by_clock) as more_squares
+    from api.component_day d
+    join component c using (component_id)
+    cross join w
+    cross join lateral (
+      select api.scheduled_minutes(c.watched_from, d.day, least(d.day + interval '24 hours', w.published_to)) as by_clock
+    ) s
+    cross join lateral (
+      select s.by_clock, greatest(s.by_clock, d.measured_minutes) as scheduled
+    ) n
+    where d.day >= (select w.from_at from w)
+      and d.component_id = any (array(select o.component_id from component o where o.venue_id = any (venue_ids)))
+    group by d.component_id
+  )
+  select
+    c.venue_id,
+    json_agg(
+      json_build_object(
+        'component', c.component,
+        'label', c.label,
+        'uptimePct', u."uptimePct",
+        'measuredMinutes', u."measuredMinutes",
+        'scheduledMinutes', u."scheduledMinutes",
+        'coveragePct', u."coveragePct",
+        'uptimePctLow', u."uptimePctLow",
+        'uptimePctHigh', u."uptimePctHigh",
+        'downMinutes', d.down_minutes,
+        'degradedMinutes', d.degraded_minutes
+      )
+      order by c.position
+    )
+  from component c
+  cross join w
+  left join counted d using (component_id)
+  cross join lateral api.uptime_basis(
+    row(
+      api.scheduled_minutes(c.watched_from, w.from_at, w.published_to) + coalesce(d.more_minutes, 0),
+      d.measured_minutes,
+      d.down_minutes,
+      d.half_hour_squares,
+      d.three_hour_squares,
+      d.day_squares,
+      d.day_products,
+      api.scheduled_squares(c.watched_from, w.from_at, w.published_to) + coalesce(d.more_squares, 0)
+    )::api.counted
+  ) u
+  where c.published and c.venue_id = any (venue_ids)
+  group by c.venue_id;
+end;
+
+-- The uptime of a venue's REST alone, or of its streams.
+create function api.uptime_part(c api.counted, down_minutes bigint) returns json
+language sql stable
+return (
+  select json_build_object(
+    'uptimePct', u."uptimePct",
+    'measuredMinutes', u."measuredMinutes",
+    'scheduledMinutes', u."scheduledMinutes",
+    'coveragePct', u."coveragePct",
+    'uptimePctLow', u."uptimePctLow",
+    'uptimePctHigh', u."uptimePctHigh",
+    'downMinutes', uptime_part.down_minutes
+  )
+  from api.uptime_basis(c) u
+);
+
 -- How reliable was each of these venues over a window, and, in the row without a venue, all of them together? One
 -- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears, and null in the
 -- row of all, which is there for no venue too. plpgsql, for its plan is kept.
@@ -207,9 +270,10 @@ create function api.reliability(window_days integer, venue_ids smallint[])
 returns table (
   venue_id       smallint,
   down_minutes   bigint,
-  uptime_pct     numeric,
+  uptime         api.uptime_basis,
   typical_p50_ms integer,
   typical_p95_ms integer,
+  typical_hours  bigint,
   incidents      bigint,
   body           json
 )
@@ -223,19 +287,57 @@ begin
     select
       d.venue_id,
       count(d.measured_minutes)::int as measured_days,
-      coalesce(sum(d.measured_minutes), 0) as measured_minutes,
       -- null where nothing was measured: not known to be none
       sum(d.down_minutes) as down_minutes,
-      sum(d.degraded_minutes) as degraded_minutes
+      sum(d.rest_down_minutes) filter (where d.rest_minutes > 0) as rest_down_minutes,
+      sum(d.stream_down_minutes) filter (where d.stream_minutes > 0) as stream_down_minutes,
+      sum(d.degraded_minutes) as degraded_minutes,
+      row(
+        sum(d.scheduled_minutes),
+        sum(d.measured_minutes),
+        sum(d.down_minutes),
+        sum(d.half_hour_squares),
+        sum(d.three_hour_squares),
+        sum(d.measured_minutes * d.measured_minutes),
+        sum(d.scheduled_minutes * d.measured_minutes),
+        sum(d.scheduled_minutes * d.scheduled_minutes)
+      )::api.counted as of_all,
+      row(
+        sum(d.scheduled_minutes),
+        sum(d.rest_minutes),
+        sum(d.rest_down_minutes),
+        sum(d.rest_half_hour_squares),
+        sum(d.rest_three_hour_squares),
+        sum(d.rest_minutes * d.rest_minutes),
+        sum(d.scheduled_minutes * d.rest_minutes),
+        sum(d.scheduled_minutes * d.scheduled_minutes)
+      )::api.counted as of_rest,
+      row(
+        sum(d.scheduled_minutes),
+        sum(d.stream_minutes),
+        sum(d.stream_down_minutes),
+        sum(d.stream_half_hour_squares),
+        sum(d.stream_three_hour_squares),
+        sum(d.stream_minutes * d.stream_minutes),
+        sum(d.scheduled_minutes * d.stream_minutes),
+        sum(d.scheduled_minutes * d.scheduled_minutes)
+      )::api.counted as of_streams
     from api.days(window_days, venue_ids) d
     group by grouping sets ((d.venue_id), ())
+  ),
+  fleet as (
+    select row(sum((p.part).scheduled), sum((p.part).up), sum((p.part).below), sum((p.part).above))::api.fleet_part as part
+    from uptime u
+    cross join lateral (select api.fleet_part(u.of_all, api.uptime_basis(u.of_all)) as part) p
+    where u.venue_id is not null
   )
   select
     u.venue_id,
     u.down_minutes,
-    api.uptime_pct(u.measured_minutes, u.down_minutes),
+    a.basis,
     h.p50_ms,
     h.p95_ms,
+    coalesce(h.hours, 0),
     coalesce(i.incidents, 0),
     case when u.venue_id is not null then json_build_object(
       'id', v.venue,
@@ -243,12 +345,20 @@ begin
       'category', v.category,
       'days', window_days,
       'measuredDays', u.measured_days,
-      'measuredMinutes', u.measured_minutes,
+      'measuredMinutes', (a.basis)."measuredMinutes",
+      'scheduledMinutes', (a.basis)."scheduledMinutes",
+      'coveragePct', (a.basis)."coveragePct",
       'downMinutes', u.down_minutes,
       'degradedMinutes', u.degraded_minutes,
-      'uptimePct', api.uptime_pct(u.measured_minutes, u.down_minutes),
+      'uptimePct', (a.basis)."uptimePct",
+      'uptimePctLow', (a.basis)."uptimePctLow",
+      'uptimePctHigh', (a.basis)."uptimePctHigh",
+      'rest', api.uptime_part(u.of_rest, u.rest_down_minutes),
+      'streams', api.uptime_part(u.of_streams, u.stream_down_minutes),
+      'components', coalesce(c.components, '[]'),
       'typicalP50Ms', h.p50_ms,
       'typicalP95Ms', h.p95_ms,
+      'typicalHours', coalesce(h.hours, 0),
       'incidents', coalesce(i.incidents, 0),
       'outages', coalesce(i.outages, 0),
       'openIncidents', coalesce(i.open_incidents, 0),
@@ -256,7 +366,14 @@ begin
       'longestIncidentSeconds', i.longest_seconds
     ) end
   from uptime u
+  cross join lateral (
+    select case
+      when u.venue_id is not null then api.uptime_basis(u.of_all)
+      else api.fleet_basis((u.of_all).scheduled_minutes, (u.of_all).measured_minutes, (u.of_all).down_minutes, (select f.part from fleet f))
+    end as basis
+  ) a
   left join venue v using (venue_id)
+  left join api.component_uptimes(window_days, venue_ids) c using (venue_id)
   -- the row of all finds its own
   left join api.typical_hours(window_days, venue_ids) h on h.venue_id is not distinct from u.venue_id
   left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from u.venue_id;

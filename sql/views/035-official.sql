@@ -64,8 +64,8 @@ left join lateral (
 cross join lateral (
   select case
     when v.source_id is null then 'none'
-    -- what lies ahead is no sign of life: some clock was wrong
-    when r.problem is null and r.until_at between k.generated_at - api.feed_silent_after() and now() + interval '1 minute'
+    -- What lies ahead is no sign of life: some clock was wrong. Feeds are read while an engine hangs, for five minutes until that counts as silence.
+    when r.problem is null and r.until_at between k.generated_at - api.feed_silent_after() and k.generated_at + interval '6 minutes'
       then 'readable'
     else 'unreadable'
   end as state

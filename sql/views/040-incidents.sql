@@ -1,4 +1,5 @@
--- How is an incident written? `body` is the Incident object, the same wherever it appears. One that is over has as its severity the worst
+-- How is an incident written? `body` is the Incident object, the same wherever it appears. It lasts until its last bad sample: the hold that
+-- follows until it is closed is none of the venue's trouble. One that is over has as its severity the worst
 -- that it reached, as its closing alert says: an outage that faded as it ended is none the less an outage. Retracted ones are never
 -- written. Those of venues that are no longer published are for alerts alone, which tell of their end.
 create view api.incident_written as
@@ -37,7 +38,8 @@ select
     'lastBadAt', api.iso(i.last_bad_at),
     'closedAt', api.iso(i.closed_at),
     'flapping', i.flapping,
-    'durationSeconds', round(extract(epoch from i.closed_at - i.started_at)),
+    'endedAt', case when i.closed_at is not null then api.iso(i.last_bad_at) end,
+    'durationSeconds', case when i.closed_at is not null then round(extract(epoch from i.last_bad_at - i.started_at)) end,
     'quorum', i.evidence -> 'opening' -> 'quorum',
     'reporting', i.evidence -> 'opening' -> 'reporting',
     'regions', coalesce(
@@ -81,6 +83,90 @@ select
 from api.incident_written i
 where i.published;
 
+-- What may be said of an incident that was retracted: when, and why, which is null where the reason was given before reasons were public. Of
+-- venues that are no longer published nothing is said.
+create view api.retracted as
+select
+  i.slug,
+  api.iso(i.retracted_at) as retracted_at,
+  case when p.incident_id is null then i.retraction_reason end as reason
+from incident i
+join component c using (component_id)
+join venue v using (venue_id)
+left join retracted_in_confidence p using (incident_id)
+where i.retracted_at is not null and v.published;
+
+-- The samples of some components between two instants, by the minute, of those that had come in by a third. As sample_minute has them, without
+-- what only streams have. Planned for each of its windows, as api.samples_between is.
+create function api.minutes_between(components integer[], from_at timestamptz, to_at timestamptz, known_at timestamptz)
+returns table (
+  minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer, p95_us integer,
+  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer, body integer,
+  handshake integer, closed integer, stall integer
+)
+language plpgsql stable
+set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+begin
+  if from_at >= to_at then
+    return;
+  end if;
+  return query
+  select
+    time_bucket('1 minute', s.ts),
+    s.component_id,
+    s.region_id,
+    count(*)::int,
+    count(*) filter (where s.good)::int,
+    round(percentile_cont(0.5) within group (order by s.latency_us) filter (where s.good))::int,
+    round(percentile_cont(0.95) within group (order by s.latency_us) filter (where s.good))::int,
+    count(*) filter (where s.fault = 'dns')::int,
+    count(*) filter (where s.fault = 'connect')::int,
+    count(*) filter (where s.fault = 'tls')::int,
+    count(*) filter (where s.fault = 'timeout')::int,
+    count(*) filter (where s.fault = 'http')::int,
+    count(*) filter (where s.fault = 'blocked')::int,
+    count(*) filter (where s.fault = 'limited')::int,
+    count(*) filter (where s.fault = 'body')::int,
+    count(*) filter (where s.fault = 'handshake')::int,
+    count(*) filter (where s.fault = 'closed')::int,
+    count(*) filter (where s.fault = 'stall')::int
+  from sample s
+  where s.component_id = any (components)
+    and s.ts >= from_at and s.ts < to_at and s.ts <= known_at
+    and api.known_by(known_at, s.ts, s.received_after_s)
+  group by 1, 2, 3;
+end;
+$$;
+
+-- The minutes of some components that touch a time: as they are rolled up where they are published, and the few after that from their samples.
+create function api.minutes_touching(components integer[], from_at timestamptz, to_at timestamptz)
+returns table (
+  minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer, p95_us integer,
+  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer, body integer,
+  handshake integer, closed integer, stall integer
+)
+language sql stable
+begin atomic
+  select
+    m.minute, m.component_id, m.region_id, m.samples, m.good, m.p50_us, m.p95_us,
+    m.dns, m.connect, m.tls, m.timeout, m.http, m.blocked, m.limited, m.body, m.handshake, m.closed, m.stall
+  from sample_minute m
+  where m.component_id = any (components)
+    and m.minute >= time_bucket('1 minute', from_at) and m.minute <= to_at
+    and m.minute < (select k.published_to from api.clock k)
+  union all
+  select r.*
+  from api.clock k
+  cross join lateral api.minutes_between(
+    components,
+    greatest(time_bucket('1 minute', from_at), k.published_to),
+    time_bucket('1 minute', to_at) + interval '1 minute',
+    k.generated_at
+  ) r;
+end;
+
 -- What went wrong in a component between two instants, by the minutes that touch them: {from, to, samples, bad, faults,
 -- regions}. Counts are null where no minute is kept any more: not measured is not zero. A region that measured nothing while
 -- others did is listed with no samples.
@@ -103,9 +189,7 @@ begin atomic
       sum(m.handshake)::int as handshake,
       sum(m.closed)::int as closed,
       sum(m.stall)::int as stall
-    from sample_minute m
-    where m.component_id = of_component
-      and m.minute >= time_bucket('1 minute', from_at) and m.minute <= to_at
+    from api.minutes_touching(array[of_component], from_at, to_at) m
     group by m.region_id
   ),
   faults as (
@@ -115,7 +199,12 @@ begin atomic
       values
         ('dns', b.dns), ('connect', b.connect), ('tls', b.tls), ('timeout', b.timeout), ('http', b.http),
         ('blocked', b.blocked), ('limited', b.limited), ('body', b.body), ('handshake', b.handshake),
-        ('closed', b.closed), ('stall', b.stall)
+        ('closed', b.closed), ('stall', b.stall),
+        -- a sample has one fault, and this one has no column of its own
+        (
+          'stale',
+          b.bad - (b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.body + b.handshake + b.closed + b.stall)
+        )
     ) as f (fault, n)
     where f.n > 0
   )
@@ -159,6 +248,8 @@ end;
 --
 -- Together only over the regions that were answered both before and during: a slow region that fails drops out of what is
 -- during, and a fault would read as an improvement. Where there is none of them, over all.
+--
+-- Of a minute with fewer answers than a percentile needs none is counted, and there is no median of fewer answers than it needs.
 create function api.incident_latency(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -172,16 +263,17 @@ begin atomic
     select case when to_at - from_at <= interval '1 day' then interval '1 minute' else interval '1 hour' end as bucket
   ),
   buckets as (
-    select m.region_id, m.minute >= time_bucket('1 minute', from_at) as during, m.p50_us, m.p95_us
-    from sample_minute m
-    where to_at - from_at <= interval '1 day'
-      and m.component_id = any (array(select component_id from measured))
-      and m.minute >= from_at - interval '1 day' and m.minute <= to_at
-      and m.p50_us is not null
+    select m.region_id, m.minute >= time_bucket('1 minute', from_at) as during, m.good, m.p50_us, m.p95_us
+    from api.minutes_touching(
+      case when to_at - from_at <= interval '1 day' then array(select component_id from measured) end, from_at - interval '1 day', to_at
+    ) m
+    where m.p50_us is not null and m.minute >= from_at - interval '1 day'
     union all
-    select h.region_id, h.hour >= time_bucket('1 hour', from_at), h.p50_us, h.p95_us
+    -- those that are published
+    select h.region_id, h.hour >= time_bucket('1 hour', from_at), h.good, h.p50_us, h.p95_us
     from sample_hour h
     where to_at - from_at > interval '1 day'
+      and h.hour < (select time_bucket('1 hour', k.published_to) from api.clock k)
       and h.component_id = any (array(select component_id from measured))
       and h.hour >= from_at - interval '1 day' and h.hour <= to_at
       and h.p50_us is not null
@@ -190,11 +282,11 @@ begin atomic
     select b.region_id from buckets b group by b.region_id having count(distinct b.during) = 2
   ),
   compared as (
-    select null::smallint as region_id, b.during, b.p50_us, b.p95_us
+    select null::smallint as region_id, b.during, b.good, b.p50_us, b.p95_us
     from buckets b
     where b.region_id in (select region_id from in_both) or not exists (select from in_both)
     union all
-    select b.region_id, b.during, b.p50_us, b.p95_us
+    select b.region_id, b.during, b.good, b.p50_us, b.p95_us
     from buckets b
   ),
   medians as materialized (
@@ -202,9 +294,10 @@ begin atomic
       c.region_id,
       c.during,
       count(*)::int as buckets,
-      api.whole_ms(percentile_cont(0.5) within group (order by c.p50_us)) as p50_ms,
-      api.whole_ms(percentile_cont(0.5) within group (order by c.p95_us)) as p95_ms,
-      api.whole_ms(max(c.p50_us)) as slowest_ms
+      sum(c.good)::int as answers,
+      api.p50_ms(percentile_cont(0.5) within group (order by c.p50_us), sum(c.good)) as p50_ms,
+      api.whole_ms(percentile_cont(0.5) within group (order by c.p95_us) filter (where c.good >= api.p95_min_answers())) as p95_ms,
+      api.whole_ms(max(c.p50_us) filter (where c.good >= api.p50_min_answers())) as slowest_ms
     from compared c
     group by c.region_id, c.during
   )
@@ -219,6 +312,7 @@ begin atomic
       'from', api.iso(from_at - interval '1 day'),
       'to', api.iso(from_at),
       'buckets', coalesce(before.buckets, 0),
+      'answers', coalesce(before.answers, 0),
       'p50Ms', before.p50_ms,
       'p95Ms', before.p95_ms,
       'slowestMs', before.slowest_ms
@@ -227,6 +321,7 @@ begin atomic
       'from', api.iso(from_at),
       'to', api.iso(to_at),
       'buckets', coalesce(during.buckets, 0),
+      'answers', coalesce(during.answers, 0),
       'p50Ms', during.p50_ms,
       'p95Ms', during.p95_ms,
       'slowestMs', during.slowest_ms
@@ -235,7 +330,9 @@ begin atomic
       select json_agg(
         json_build_object(
           'region', g.region,
+          'beforeAnswers', coalesce(b.answers, 0),
           'beforeP50Ms', b.p50_ms,
+          'answers', coalesce(d.answers, 0),
           'p50Ms', d.p50_ms,
           'p95Ms', d.p95_ms,
           'slowestMs', d.slowest_ms

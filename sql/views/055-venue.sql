@@ -1,25 +1,30 @@
--- The raw answers of some endpoints, seen from one region, in `(from_at, to_at]`.
+-- The raw samples of some components, seen from some regions, in `(from_at, to_at]`, of those that had come in by `to_at` or by another instant.
 --
 -- A function of its own, planned for each of its windows: as a part of the page it would be planned for a window that nobody knows, so with all
 -- chunks there are, 200 on the embedded database.
-create function api.answers_between(components integer[], only_region smallint, from_at timestamptz, to_at timestamptz)
-returns table (component_id integer, ts timestamptz, good boolean, latency_us integer)
+create function api.samples_between(
+  components integer[], regions smallint[], from_at timestamptz, to_at timestamptz, known_at timestamptz
+)
+returns table (component_id integer, region_id smallint, ts timestamptz, good boolean, latency_us integer)
 language plpgsql stable
 set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 begin
   return query
-  select s.component_id, s.ts, s.good, s.latency_us
+  select s.component_id, s.region_id, s.ts, s.good, s.latency_us
   from sample s
   where s.component_id = any (components)
-    and s.region_id = only_region
-    and s.ts > from_at and s.ts <= to_at;
+    and s.region_id = any (regions)
+    and s.ts > from_at and s.ts <= to_at
+    and api.known_by(known_at, s.ts, s.received_after_s);
 end;
 $$;
 
 -- What came by some streams, seen from one region, in `(from_at, to_at]`. Planned as the one above is.
-create function api.streams_between(components integer[], only_region smallint, from_at timestamptz, to_at timestamptz)
+create function api.streams_between(
+  components integer[], only_region smallint, from_at timestamptz, to_at timestamptz, known_at timestamptz
+)
 returns table (component_id integer, samples bigint, good bigint, messages bigint, quiet_ms integer, sequence_gaps bigint)
 language plpgsql stable
 set plan_cache_mode = force_custom_plan
@@ -33,6 +38,7 @@ begin
   where s.component_id = any (components)
     and s.region_id = only_region
     and s.ts > from_at and s.ts <= to_at
+    and api.known_by(known_at, s.ts, s.received_after_s)
   group by s.component_id;
 end;
 $$;
@@ -57,6 +63,7 @@ begin
     select
       k.generated_at,
       k.generated_at - w.length as from_at,
+      k.published_to,
       k.today,
       w.bucket
     from api.clock k
@@ -85,33 +92,57 @@ begin
     join api.component_state s using (component_id)
     left join api.region_state g on g.component_id = c.component_id and g.region_id = (select region_id from selected)
   ),
-  -- Of a week the whole hours that are kept (hours_kept). What is before them and after them is read raw, and so is a day, whose chart is by the
-  -- minute. None is taken where an endpoint that is not watched any more is in them: rest_hour has it in the chart.
+  -- The whole hours of the range that are published and kept (hours_kept). What is before them and after them is read raw.
+  whole as materialized (
+    select
+      h.from_at,
+      greatest(h.from_at, least(coalesce(k.kept_to, h.from_at), time_bucket('1 hour', w.published_to))) as to_at
+    from snapshot w
+    cross join lateral (select time_bucket('1 hour', w.from_at) + interval '1 hour' as from_at) h
+    left join hours_kept k on true
+  ),
+  -- Those that the chart and the tables are read from: of a week, since the chart of a day is by the minute. None where an endpoint that is not watched
+  -- any more is in them: rest_hour has it in the chart.
   kept as materialized (
     select
       h.from_at,
-      greatest(h.from_at, least(coalesce(k.kept_to, h.from_at), time_bucket('1 hour', w.generated_at))) as to_at
-    from snapshot w
-    cross join lateral (select time_bucket('1 hour', w.from_at) + interval '1 hour' as from_at) h
-    left join hours_kept k on only_range = '7d' and not exists (
-      select
-      from component c
-      join chosen using (venue_id)
-      join latency_hour f using (component_id)
-      where c.kind = 'rest' and not c.published and f.hour >= h.from_at
-    )
+      case
+        when only_range = '7d' and not exists (
+          select
+          from component c
+          join chosen using (venue_id)
+          join latency_hour f using (component_id)
+          where c.kind = 'rest' and not c.published and f.hour >= h.from_at
+        ) then h.to_at
+        else h.from_at
+      end as to_at
+    from whole h
   ),
   edges as materialized (
     select w.from_at, k.from_at - interval '1 microsecond' as to_at from snapshot w, kept k
     union all
     select k.to_at - interval '1 microsecond', w.generated_at from snapshot w, kept k
   ),
-  -- REST samples of the selected region outside of those hours
+  -- samples of all regions outside of the whole hours
+  beside as materialized (
+    select r.*
+    from (
+      select w.from_at, h.from_at - interval '1 microsecond' as to_at from snapshot w, whole h
+      union all
+      select h.to_at - interval '1 microsecond', w.generated_at from snapshot w, whole h
+    ) e
+    cross join snapshot w
+    cross join lateral api.samples_between(
+      array(select component_id from components), array(select region_id from region where published), e.from_at, e.to_at, w.generated_at
+    ) r
+  ),
+  -- REST samples of the selected region outside of those that are kept
   raw as materialized (
     select r.*
     from edges e
-    cross join lateral api.answers_between(
-      array(select component_id from components where kind = 'rest'), (select region_id from selected), e.from_at, e.to_at
+    cross join snapshot w
+    cross join lateral api.samples_between(
+      array(select component_id from components where kind = 'rest'), array(select region_id from selected), e.from_at, e.to_at, w.generated_at
     ) r
   ),
   charted as (
@@ -133,13 +164,25 @@ begin
   ),
   points as (
     select json_agg(
-      row(api.iso(b.at), api.whole_ms(c.p50_us), api.whole_ms(c.p95_us), coalesce(c.samples, 0))::api.chart_point order by b.at
+      row(api.iso(b.at), api.p50_ms(b.p50_us, b.samples), api.p95_ms(b.p95_us, b.samples), b.samples)::api.chart_point
+      order by b.at
     ) as points
     from (
-      select generate_series(time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket) as at
-      from snapshot w
+      -- Grouped, not joined: how many buckets were measured is no planner's guess, and for few of them it would compare each of a day's 1,440 with
+      -- each.
+      select a.at, max(a.p50_us) as p50_us, max(a.p95_us) as p95_us, max(a.samples) as samples
+      from (
+        select
+          generate_series(time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket) as at,
+          null::double precision as p50_us, null::double precision as p95_us, 0::bigint as samples, true as of_range
+        from snapshot w
+        union all
+        select c.at, c.p50_us, c.p95_us, c.samples, false
+        from charted c
+      ) a
+      group by a.at
+      having bool_or(a.of_range)
     ) b
-    left join charted c using (at)
   ),
   measured as (
     select c.component_id, sum(c.samples)::int as samples, sum(c.good)::int as good
@@ -177,13 +220,43 @@ begin
     ) b
     group by b.component_id, b.ms
   ),
+  -- and of all its endpoints together, of each region
+  bins_of_regions as (
+    select b.region_id, b.ms, sum(b.samples) as samples, min(b.least_us) as least_us, max(b.most_us) as most_us
+    from (
+      select h.region_id, h.ms, sum(h.samples) as samples, min(h.least_us) as least_us, max(h.most_us) as most_us
+      from latency_hour h
+      where h.component_id = any (array(select component_id from components where kind = 'rest'))
+        and h.hour >= (select from_at from whole) and (h.hour < (select to_at from whole)) is true
+      group by h.region_id, h.ms
+      union all
+      select r.region_id, api.whole_ms(r.latency_us), count(*), min(r.latency_us), max(r.latency_us)
+      from beside r
+      -- not joined: a function's rows are guessed to be few, and each would go through all components
+      where r.component_id = any (array(select component_id from components where kind = 'rest')) and r.good and r.latency_us is not null
+      group by 1, 2
+    ) b
+    group by b.region_id, b.ms
+  ),
+  all_bins as (
+    select b.component_id, null::smallint as region_id, b.ms, b.samples, b.least_us, b.most_us from bins b
+    union all
+    select null, b.region_id, b.ms, b.samples, b.least_us, b.most_us from bins_of_regions b
+  ),
   -- A percentile is at a place between two samples, counted from 0. They are of one millisecond, or the last of one and the first of the next.
-  percentiles as (
-    select p.component_id, max(p.ms) filter (where p.share = 0.5) as p50_ms, max(p.ms) filter (where p.share = 0.95) as p95_ms
+  percentiles as materialized (
+    select
+      p.component_id,
+      p.region_id,
+      min(p.total)::bigint as answers,
+      max(p.ms) filter (where p.share = 0.5 and p.total >= api.p50_min_answers()) as p50_ms,
+      max(p.ms) filter (where p.share = 0.95 and p.total >= api.p95_min_answers()) as p95_ms
     from (
       select
         r.component_id,
+        r.region_id,
         h.share,
+        min(r.total) as total,
         case
           when count(*) = 1 then min(r.ms)
           else api.whole_ms(min(r.most_us) + (h.place - floor(h.place)) * (max(r.least_us) - min(r.most_us)))
@@ -191,17 +264,17 @@ begin
       from (
         select
           b.*,
-          sum(b.samples) over (partition by b.component_id order by b.ms) as upto,
-          sum(b.samples) over (partition by b.component_id) as total
-        from bins b
+          sum(b.samples) over (partition by b.component_id, b.region_id order by b.ms) as upto,
+          sum(b.samples) over (partition by b.component_id, b.region_id) as total
+        from all_bins b
       ) r
       cross join lateral (
         select s.share, s.share * (r.total - 1) as place from (values (0.5::double precision), (0.95)) as s (share)
       ) h
       where floor(h.place) < r.upto and ceil(h.place) >= r.upto - r.samples
-      group by r.component_id, h.share, h.place
+      group by r.component_id, r.region_id, h.share, h.place
     ) p
-    group by p.component_id
+    group by p.component_id, p.region_id
   ),
   -- the streams, by the same hours
   heard as (
@@ -223,7 +296,8 @@ begin
       select s.*
       from edges e
       cross join lateral api.streams_between(
-        array(select component_id from components where kind = 'ws'), (select region_id from selected), e.from_at, e.to_at
+        array(select component_id from components where kind = 'ws'), (select region_id from selected), e.from_at, e.to_at,
+        (select w.generated_at from snapshot w)
       ) s
     ) p
     group by p.component_id
@@ -234,6 +308,7 @@ begin
     where s.component_id = any (array(select component_id from components where kind = 'ws'))
       and s.region_id = (select region_id from selected)
       and s.ts > w.generated_at - interval '10 minutes' and s.ts <= w.generated_at
+      and api.known_by(w.generated_at, s.ts, s.received_after_s)
       and s.ts > now() - interval '1 hour'
     order by s.component_id, s.ts desc
   ),
@@ -249,6 +324,7 @@ begin
         and s.region_id = (select region_id from selected)
         and s.certificate_expires_at is not null
         and s.ts > w.generated_at - interval '1 day' and s.ts <= w.generated_at
+        and api.known_by(w.generated_at, s.ts, s.received_after_s)
         and s.ts > now() - interval '2 days'
       order by s.ts desc
       limit 1
@@ -271,6 +347,7 @@ begin
           and s.region_id = (select region_id from selected)
           and s.head is not null
           and s.ts > w.generated_at - interval '1 day' and s.ts <= w.generated_at
+          and api.known_by(w.generated_at, s.ts, s.received_after_s)
           and s.ts > now() - interval '2 days'
       ) h
     ) b
@@ -308,6 +385,7 @@ begin
         select greatest(interval '1 minute', max(3 * o.cadence_ms) * interval '1 ms') from components o where o.kind = 'rest'
       )
       and s.ts <= w.generated_at
+      and api.known_by(w.generated_at, s.ts, s.received_after_s)
       and s.ts > now() - interval '1 hour'
   ),
   own_heads as (
@@ -351,6 +429,7 @@ begin
           'regionState', c.region_state,
           'samples', coalesce(m.samples, 0),
           'goodPct', trunc(100.0 * m.good / nullif(m.samples, 0), 3),
+          'answers', coalesce(p.answers, 0),
           'p50Ms', p.p50_ms,
           'p95Ms', p.p95_ms,
           'newestAt', api.iso(c.newest_at),
@@ -408,8 +487,25 @@ begin
     left join newest_events e using (component_id)
     where c.kind = 'ws'
   ),
-  -- Every region at once, over the same window, by the exact percentiles of its hours: raw of all regions would cost
-  -- three times the rest of this page. Medians of hours do not pool, so what is shown is the median hour.
+  -- Every region at once, over the same range. Of whole hours what is kept of them, and raw what is beside them: raw of all regions would cost three
+  -- times the rest of this page. All components count, of latencies those of REST alone: opening a socket has one too, of another kind.
+  counted as (
+    select n.region_id, sum(n.samples) as samples, sum(n.good) as good
+    from (
+      select h.region_id, sum(h.samples) as samples, sum(h.good) as good
+      from sample_hour h
+      where h.component_id = any (array(select component_id from components))
+        and h.hour >= (select from_at from whole) and (h.hour < (select to_at from whole)) is true
+        -- for the planner, which leaves out the chunks of years by now() alone
+        and h.hour > now() - interval '8 days'
+      group by h.region_id
+      union all
+      select r.region_id, count(*), count(*) filter (where r.good)
+      from beside r
+      group by r.region_id
+    ) n
+    group by n.region_id
+  ),
   compared as (
     select json_agg(
       json_build_object(
@@ -420,8 +516,9 @@ begin
         'state', coalesce(r.state, 'unknown'),
         'samples', coalesce(h.samples, 0),
         'goodPct', trunc(100.0 * h.good / nullif(h.samples, 0), 3),
-        'p50Ms', api.whole_ms(h.p50_us),
-        'p95Ms', api.whole_ms(h.p95_us),
+        'answers', coalesce(p.answers, 0),
+        'p50Ms', p.p50_ms,
+        'p95Ms', p.p95_ms,
         'newestAt', api.iso(r.newest_at)
       )
       order by g.position
@@ -442,23 +539,12 @@ begin
       join chosen using (venue_id)
       group by s.region_id
     ) r using (region_id)
-    left join (
-      select
-        h.region_id,
-        sum(h.samples) as samples,
-        sum(h.good) as good,
-        percentile_cont(0.5) within group (order by h.p50_us) as p50_us,
-        percentile_cont(0.5) within group (order by h.p95_us) as p95_us
-      from sample_hour h
-      where h.component_id = any (array(select component_id from components))
-        and h.hour > (select from_at from snapshot) - interval '1 hour'
-        and h.hour > now() - interval '8 days'
-      group by h.region_id
-    ) h using (region_id)
+    left join counted h using (region_id)
+    left join percentiles p on p.component_id is null and p.region_id = g.region_id
   ),
   days as (
     select json_agg(
-      api.uptime_day(d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes)
+      api.uptime_day(d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes)
       order by d.day
     ) as days
     from api.days(90, array(select venue_id from chosen)) d
@@ -483,8 +569,15 @@ begin
         ),
         'state', v.state,
         'since', api.iso(v.since),
-        'uptimePct90d', r.uptime_pct,
+        'uptimePct90d', (r.uptime)."uptimePct",
+        'measuredMinutes', (r.uptime)."measuredMinutes",
+        'scheduledMinutes', (r.uptime)."scheduledMinutes",
+        'coveragePct', (r.uptime)."coveragePct",
+        'uptimePctLow', (r.uptime)."uptimePctLow",
+        'uptimePctHigh', (r.uptime)."uptimePctHigh",
         'typicalMs', t.p50_ms,
+        'typicalMinutes', coalesce(t.minutes, 0),
+        'typicalAsOf', api.iso(t.holds_from),
         'days', d.days,
         'latency', json_build_object(
           'range', only_range,
@@ -499,7 +592,8 @@ begin
         -- what is yet to come too: maintenance is announced before it begins
         'official', api.official(v.venue_id, (w.today - 89)::timestamp at time zone 'UTC', 'infinity'),
         'detection', n.body,
-        'summary', r.body
+        'summary', r.body,
+        'excluded', api.excluded(90)
       )
       from points p, endpoints e, streams s, compared g, days d, recent i,
         api.detection(90, array(select venue_id from chosen)) n,

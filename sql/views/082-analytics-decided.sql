@@ -15,7 +15,9 @@ select
   i.escalated_at,
   i.last_bad_at,
   i.closed_at,
-  extract(epoch from i.closed_at - i.started_at)::double precision as duration_s,
+  -- as the API has both: the hold that follows is none of the venue's trouble
+  case when i.closed_at is not null then i.last_bad_at end as ended_at,
+  case when i.closed_at is not null then extract(epoch from i.last_bad_at - i.started_at)::double precision end as duration_s,
   i.flapping,
   (i.evidence #>> '{opening,reporting}')::int as reporting,
   (i.evidence #>> '{opening,quorum}')::int as quorum,
@@ -45,9 +47,10 @@ comment on column analytics.incidents.peak_severity is 'degraded or outage: the 
 comment on column analytics.incidents.started_at is 'The first bad sample of the run that opened it';
 comment on column analytics.incidents.opened_at is 'When the engine had the evidence, and told of it';
 comment on column analytics.incidents.escalated_at is 'When it became an outage after it had opened as degraded; null: it did not';
-comment on column analytics.incidents.last_bad_at is 'When a quorum saw it bad last';
+comment on column analytics.incidents.last_bad_at is 'The last bad sample that a quorum confirmed; what is bad again within the hold moves it';
 comment on column analytics.incidents.closed_at is 'When it was confirmed to be over, a hold after it was well; null while it is open, and of what was retracted before that';
-comment on column analytics.incidents.duration_s is 'From started_at to closed_at, in seconds, the hold included; null while it is open';
+comment on column analytics.incidents.ended_at is 'When the trouble ended: last_bad_at, once it is closed; null while it is open';
+comment on column analytics.incidents.duration_s is 'From started_at to ended_at, in seconds, without the hold; null while it is open';
 comment on column analytics.incidents.flapping is 'The third of its component within an hour: it had to be well for longer before it closed';
 comment on column analytics.incidents.reporting is 'How many regions reported the component at the opening';
 comment on column analytics.incidents.quorum is 'How many of those had to agree';
@@ -71,13 +74,18 @@ select
   (r.voter ->> 'samples')::int as samples,
   (r.voter ->> 'bad')::int as bad,
   (r.voter ->> 'slow')::int as slow,
+  (r.voter ->> 'unserved')::int as unserved,
   (r.voter ->> 'badRun')::int as bad_run,
+  -- JSON's null is none
+  nullif(r.voter -> 'partial', 'null') as partial,
   r.voter -> 'faults' as faults,
+  r.voter ->> 'refusal' as refusal,
   (r.voter ->> 'p50Ms')::double precision as p50_ms,
   (r.voter ->> 'typicalP50Ms')::double precision as typical_p50_ms,
   (r.voter ->> 'newestAt')::timestamptz as newest_at,
   (r.voter ->> 'ageMs')::double precision as age_ms,
   r.voter ->> 'probeVersion' as probe_version,
+  r.voter ->> 'machine' as machine,
   r.voter ->> 'reason' as reason
 from incident i
 left join component c using (component_id)
@@ -108,13 +116,18 @@ comment on column analytics.votes.vote is 'operational, degraded, outage, or unk
 comment on column analytics.votes.samples is 'How many samples it judged by';
 comment on column analytics.votes.bad is 'How many of them had a fault';
 comment on column analytics.votes.slow is 'How many of them were good and slow';
+comment on column analytics.votes.unserved is 'How many of the bad ones the venue had prevented; null where it was not counted, and in evidence of earlier releases';
 comment on column analytics.votes.bad_run is 'How many bad or slow ones in a row there were, up to the newest';
+comment on column analytics.votes.partial is
+'{samples, bad} of the newest minutes, where they fail in part; null where they do not, and in evidence of earlier releases';
 comment on column analytics.votes.faults is 'The faults among them, {fault: samples}';
+comment on column analytics.votes.refusal is 'What the venue said when it refused a stream; null: nothing, or it did not refuse';
 comment on column analytics.votes.p50_ms is 'Median latency of the good ones, in milliseconds';
 comment on column analytics.votes.typical_p50_ms is 'What was typical there, in milliseconds; null: not known, or a stream';
 comment on column analytics.votes.newest_at is 'Slot of the newest sample';
 comment on column analytics.votes.age_ms is 'How old that was, in milliseconds';
 comment on column analytics.votes.probe_version is 'Build of the probe that measured';
+comment on column analytics.votes.machine is 'Fingerprint of the one machine that the region''s probes ran on; null: several, or not known';
 comment on column analytics.votes.reason is 'Why it was not counted; null where it was';
 
 create view analytics.impairments as

@@ -1,7 +1,12 @@
 /** Chapter 6 of the rule book: the life of incidents. */
-import { type Impairment, isImpaired, wasImpaired } from "./impairment.js";
+import {
+  type DatedView,
+  type Impairment,
+  isImpaired,
+  wasImpaired,
+} from "./impairment.js";
 import { confirm } from "./quorum.js";
-import { type RegionView, runBeganAt, viewOf } from "./region-view.js";
+import { type RegionView, troubleBeganAt, viewOf } from "./region-view.js";
 import {
   isBad,
   type Rules,
@@ -19,9 +24,10 @@ export interface Incident {
   startedAt: number;
   openedAt: number;
   escalatedAt: number | null;
-  /** The last instant at which its component was confirmed bad. */
+  /** Until when a quorum saw it bad. */
   lastBadAt: number;
   closedAt: number | null;
+  closedFor: Closing | null;
   retractedAt: number | null;
   retractedByOperator: boolean;
   /** When its component was well again, after an operator retracted it while it was open. */
@@ -30,6 +36,12 @@ export interface Incident {
   /** The regions that were counted and saw it bad when it opened or escalated, in the order of the registry. */
   witnesses: string[];
 }
+
+/**
+ * Why it closed: a region that saw it bad sees it well, or none of these can tell and the others have held for long, or
+ * nobody has known for very long.
+ */
+export type Closing = "witnessed" | "held" | "unmeasured";
 
 export interface Alert {
   kind: "opened" | "escalated" | "closed";
@@ -55,6 +67,8 @@ export interface ComponentNow {
   quorum: number;
   /** What the counted regions see. */
   votes: RegionView[];
+  /** It may be the network of the machine that they all run on. */
+  suspect: boolean;
 }
 
 /** What operators retract once an instant is decided. */
@@ -78,7 +92,7 @@ export interface Instant {
   series: Series[];
   impairments: Impairment[];
   /** What every region sees, the impaired ones too. */
-  views: RegionView[];
+  views: DatedView[];
   components: ComponentNow[];
 }
 
@@ -102,10 +116,14 @@ function retractUnbacked(records: Records, now: Instant): void {
     const anew = confirm(
       now.series
         .filter(isOf(incident))
-        .map((series) => viewOf(series, openedAt, now.at, rules)),
+        .map((series) =>
+          viewOf(series, openedAt, now.at, rules, now.impairments),
+        ),
       (region) => wasImpaired(now.impairments, region, openedAt),
+      now.world,
     );
-    if (agreeing(anew.votes, rules).length >= anew.quorum) continue;
+    const confirming = anew.votes.filter(({ confirms }) => confirms);
+    if (confirming.length >= anew.quorum) continue;
     retract(records, incident, now.at);
   }
 }
@@ -117,33 +135,47 @@ function retract({ alerts }: Records, incident: Incident, at: number): void {
 }
 
 function close({ incidents, alerts }: Records, now: Instant): void {
-  const { rules } = now.world;
   for (const incident of incidents.filter(isOpen)) {
-    const { state, since } = now.components.find(isOfComponent(incident))!;
-    const holdMs = incident.flapping
-      ? rules.flap_hold_ms
-      : rules.recovery_hold_ms;
-    const held = state === "operational" && since <= now.at - holdMs;
-    const witnessed = now.views
-      .filter(isOfComponent(incident))
-      .some(
-        (view) =>
-          incident.witnesses.includes(view.region) &&
-          !isImpaired(now.impairments, view.region) &&
-          view.state === "operational",
-      );
-    if (!held || !witnessed) continue;
+    const closing = closingOf(incident, now);
+    if (!closing) continue;
     incident.closedAt = now.at;
+    incident.closedFor = closing;
     alerts.push(alertOf("closed", incident, now));
   }
 }
 
+/** Why an open incident closes at this instant; undefined when it stays open. */
+function closingOf(incident: Incident, now: Instant): Closing | undefined {
+  const { rules } = now.world;
+  const { state, since } = now.components.find(isOfComponent(incident))!;
+  const lasted = (ms: number) => since <= now.at - ms;
+  const witnessed = now.views
+    .filter(isOfComponent(incident))
+    .some(
+      (view) =>
+        incident.witnesses.includes(view.region) &&
+        !isImpaired(now.impairments, view.region) &&
+        view.state === "operational",
+    );
+  const holdMs = incident.flapping
+    ? rules.flap_hold_ms
+    : rules.recovery_hold_ms;
+  if (state === "operational" && witnessed && lasted(holdMs))
+    return "witnessed";
+  if (state === "operational" && !witnessed && lasted(rules.flap_hold_ms))
+    return "held";
+  if (state === "unknown" && lasted(rules.unmeasured_close_ms))
+    return "unmeasured";
+  return undefined;
+}
+
 function follow({ incidents, alerts }: Records, now: Instant): void {
   for (const incident of incidents.filter(isOpen)) {
-    const { state, votes } = now.components.find(isOfComponent(incident))!;
+    const component = now.components.find(isOfComponent(incident))!;
+    const { state, votes } = component;
     if (!isBad(state)) continue;
     incident.severity = state;
-    incident.lastBadAt = now.at;
+    incident.lastBadAt = Math.max(incident.lastBadAt, badUntil(component));
     if (state !== "outage" || incident.peak === "outage") continue;
     incident.peak = "outage";
     incident.escalatedAt = now.at;
@@ -155,6 +187,14 @@ function follow({ incidents, alerts }: Records, now: Instant): void {
     );
     alerts.push(alertOf("escalated", incident, now));
   }
+}
+
+/** Until when a quorum saw a component bad that is bad now. */
+function badUntil({ votes, quorum }: ComponentNow): number {
+  const newest = votes
+    .filter((view) => isBad(view.state))
+    .map(({ newestBadAt }) => newestBadAt!);
+  return newest.toSorted((a, b) => b - a)[quorum - 1]!;
 }
 
 function endDismissals({ incidents }: Records, now: Instant): void {
@@ -169,7 +209,7 @@ function open(records: Records, now: Instant): void {
   const { rules } = now.world;
   const opening: Omit<Incident, "slug" | "flapping">[] = [];
   for (const one of now.components) {
-    const agree = agreeing(one.votes, rules);
+    const confirming = one.votes.filter(({ confirms }) => confirms);
     if (!isBad(one.state)) continue;
     if (
       records.incidents.some(
@@ -177,23 +217,27 @@ function open(records: Records, now: Instant): void {
       )
     )
       continue;
-    if (agree.length < one.quorum) continue;
+    if (confirming.length < one.quorum) continue;
     if (isNoneByOperator(one, records.incidents)) continue;
-    const beginnings = now.series
-      .filter(isOf(one))
-      .filter((series) => agree.some(({ region }) => region === series.region))
-      .map((series) => runBeganAt(series, now.at, rules))
-      .toSorted((a, b) => a - b);
+    if (one.suspect) continue;
+    const beginnings = confirming.map((view) => {
+      const series = now.series
+        .filter(isOf(one))
+        .find(({ region }) => region === view.region)!;
+      return troubleBeganAt(series, view, now.at, rules);
+    });
+    const startedAt = beginnings.toSorted((a, b) => a - b)[one.quorum - 1]!;
     opening.push({
       venue: one.venue,
       component: one.component,
       severity: one.state,
       peak: one.state,
-      startedAt: beginnings[one.quorum - 1]!,
+      startedAt,
       openedAt: now.at,
       escalatedAt: null,
-      lastBadAt: now.at,
+      lastBadAt: Math.max(startedAt, badUntil(one)),
       closedAt: null,
+      closedFor: null,
       retractedAt: null,
       retractedByOperator: false,
       dismissedUntil: null,
@@ -227,13 +271,6 @@ function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
         incident.dismissedUntil === null &&
         (incident.peak === "outage" || one.state === "degraded"),
     );
-}
-
-/** The votes that an opening needs a quorum of. */
-function agreeing(votes: RegionView[], rules: Rules): RegionView[] {
-  return votes.filter(
-    (view) => isBad(view.state) && view.badRun >= rules.opening_bad_run,
-  );
 }
 
 function flaps(

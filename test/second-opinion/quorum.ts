@@ -1,6 +1,6 @@
 /** Chapter 5 of the rule book: what the regions together confirm, of a component, a venue and the fleet. */
 import type { RegionView } from "./region-view.js";
-import { isBad, type State } from "./world.js";
+import { isBad, type State, type World } from "./world.js";
 
 export interface Confirmed<View> {
   state: State;
@@ -13,11 +13,15 @@ export interface Confirmed<View> {
 export function confirm<View extends RegionView>(
   views: View[],
   isImpaired: (region: string) => boolean,
+  { regions, rules }: Pick<World, "regions" | "rules">,
 ): Confirmed<View> {
   const votes = views.filter(
     (view) => view.reporting && !isImpaired(view.region),
   );
-  const quorum = Math.floor(votes.length / 2) + 1;
+  const quorum = Math.max(
+    Math.floor(votes.length / 2) + 1,
+    Math.min(rules.quorum_min_regions, regions.length),
+  );
   const see = (what: (state: State) => boolean) =>
     votes.filter(({ state }) => what(state)).length;
 

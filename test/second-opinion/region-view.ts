@@ -1,5 +1,14 @@
 /** Chapter 3 of the rule book: what one region sees of one component. */
-import type { Rules, Sample, Series, State } from "./world.js";
+import { type Impairment, touchesImpairment } from "./impairment.js";
+import {
+  type Component,
+  isBad,
+  isStream,
+  type Rules,
+  type Sample,
+  type Series,
+  type State,
+} from "./world.js";
 
 export interface RegionView {
   venue: string;
@@ -12,6 +21,10 @@ export interface RegionView {
   failed: number;
   slow: number;
   badRun: number;
+  failsInPart: boolean;
+  confirms: boolean;
+  /** Slot of the newest bad sample in the window. */
+  newestBadAt: number | null;
 }
 
 const tenMinutesMs = 10 * 60_000;
@@ -21,6 +34,7 @@ const sevenDaysMs = 7 * 24 * 3_600_000;
 /**
  * What the region sees at one instant.
  *
+ * @param impairments as recorded by now
  * @param knownAt what came to the database later than this is left out; so is what came after `at` without being late
  */
 export function viewOf(
@@ -28,31 +42,44 @@ export function viewOf(
   at: number,
   knownAt: number,
   rules: Rules,
+  impairments: Impairment[] = [],
 ): RegionView {
-  const { cadenceMs } = series.component;
-  const windowMs = Math.max(rules.window_ms, rules.window_cadences * cadenceMs);
-  const maxAgeMs = Math.max(
-    rules.vote_max_age_ms,
-    rules.vote_max_age_cadences * cadenceMs,
+  const seen = knownWithin(
+    series,
+    at - windowMs(series.component, rules),
+    at,
+    knownAt,
+    rules,
   );
-  const seen = knownWithin(series, at - windowMs, at, knownAt, rules);
-  const typicalUs = typicalLatencyUs(series, at);
-
+  const isSlow = slowness(series, at, rules);
   const failed = seen.filter(fails).length;
   const good = seen.length - failed;
-  const slow = seen.filter((one) =>
-    isSlow(one, series, typicalUs, rules),
-  ).length;
+  const slow = seen.filter(isSlow).length;
   const newest = seen.at(-1);
-  const reporting = newest !== undefined && newest.ts > at - maxAgeMs;
+  const reporting =
+    newest !== undefined && newest.ts > at - maxAgeMs(series.component, rules);
+  const partFrom =
+    at - rules.partial_windows * windowMs(series.component, rules);
+  const failsInPart =
+    reporting &&
+    !touchesImpairment(
+      impairments.filter(({ recognisedAt }) => recognisedAt <= knownAt),
+      series.region,
+      partFrom,
+      at,
+    ) &&
+    everyWindowFails(series, at, knownAt, rules);
 
   let state: State;
   if (!reporting || seen.length < rules.min_samples) state = "unknown";
   else if (failed / seen.length >= rules.outage_bad_share) state = "outage";
   else if (failed / seen.length >= rules.degraded_bad_share) state = "degraded";
   else if (slow >= 1 && slow >= good / 2) state = "degraded";
+  else if (failsInPart) state = "degraded";
   else state = "operational";
 
+  const badRun = runAtTheEnd(served(series, seen), isSlow).length;
+  const newestBad = seen.findLast((one) => fails(one) || isSlow(one));
   return {
     venue: series.venue,
     component: series.component.id,
@@ -62,20 +89,28 @@ export function viewOf(
     samples: seen.length,
     failed,
     slow,
-    badRun: runAtTheEnd(seen, series, typicalUs, rules).length,
+    badRun,
+    failsInPart,
+    confirms: isBad(state) && (badRun >= rules.opening_bad_run || failsInPart),
+    newestBadAt: newestBad?.ts ?? null,
   };
 }
 
-/** When the bad run began that has lasted until this instant. Chapter 6 asks for it; its answer lies before the window, often. */
-export function runBeganAt(series: Series, at: number, rules: Rules): number {
-  const seen = knownWithin(series, at - sevenDaysMs, at, at, rules);
-  const typicalUs = typicalLatencyUs(series, at);
-  const [first] = runAtTheEnd(seen, series, typicalUs, rules);
-  if (!first)
-    throw new Error(
-      `expected a bad run of ${series.venue} ${series.component.id} in ${series.region}, its newest sample is good`,
-    );
-  return first.ts;
+/** When the trouble began that the region confirms at this instant. Chapter 6 asks for it. */
+export function troubleBeganAt(
+  series: Series,
+  { badRun }: RegionView,
+  at: number,
+  rules: Rules,
+): number {
+  const since = (ms: number) =>
+    served(series, knownWithin(series, at - ms, at, at, rules));
+  if (badRun >= rules.opening_bad_run) {
+    const run = runAtTheEnd(since(sevenDaysMs), slowness(series, at, rules));
+    return afterTheLastSilence(run, maxAgeMs(series.component, rules)).ts;
+  }
+  const windows = rules.partial_windows * windowMs(series.component, rules);
+  return since(windows).find(fails)!.ts;
 }
 
 /** What is typical of a boundary holds from ten minutes after it until that of the next boundary does. */
@@ -83,6 +118,18 @@ export function typicalLatencyUs(series: Series, at: number): number | null {
   const boundary = Math.floor((at - tenMinutesMs) / sixHoursMs) * sixHoursMs;
   const holds = series.typical.find((one) => one.boundary === boundary);
   return holds ? holds.latencyUs : null;
+}
+
+function windowMs({ cadenceMs }: Component, rules: Rules): number {
+  return Math.max(rules.window_ms, rules.window_cadences * cadenceMs);
+}
+
+/** As old as a region's newest sample must not be to be a vote. */
+function maxAgeMs({ cadenceMs }: Component, rules: Rules): number {
+  return Math.max(
+    rules.vote_max_age_ms,
+    rules.vote_max_age_cadences * cadenceMs,
+  );
 }
 
 /** Later than the one instant and not later than the other; oldest first. */
@@ -101,34 +148,83 @@ function knownWithin(
   });
 }
 
+/** Without the slots of a stream whose socket was down: these belong to the socket. */
+function served({ component }: Series, samples: Sample[]): Sample[] {
+  return isStream(component)
+    ? samples.filter(({ unserved }) => !unserved)
+    : samples;
+}
+
+/** Whether enough of the last windows together fails, more than a run takes, and half as much in each of them. */
+function everyWindowFails(
+  series: Series,
+  at: number,
+  knownAt: number,
+  rules: Rules,
+): boolean {
+  const lengthMs = windowMs(series.component, rules);
+  const windows = Array.from({ length: rules.partial_windows }, (_, i) => {
+    const until = at - i * lengthMs;
+    return { after: until - lengthMs, until };
+  });
+  const seen = served(
+    series,
+    knownWithin(series, windows.at(-1)!.after, at, knownAt, rules),
+  );
+  return (
+    failedShare(seen) >= rules.degraded_bad_share &&
+    seen.filter(fails).length > rules.opening_bad_run &&
+    windows.every(({ after, until }) => {
+      const within = seen.filter(({ ts }) => ts > after && ts <= until);
+      return (
+        within.length >= rules.min_samples &&
+        failedShare(within) >= rules.degraded_bad_share / 2
+      );
+    })
+  );
+}
+
+function failedShare(samples: Sample[]): number {
+  return samples.filter(fails).length / samples.length;
+}
+
 function runAtTheEnd(
   seen: Sample[],
-  series: Series,
-  typicalUs: number | null,
-  rules: Rules,
+  isSlow: (sample: Sample) => boolean,
 ): Sample[] {
-  const lastWell = seen.findLastIndex(
-    (one) => !fails(one) && !isSlow(one, series, typicalUs, rules),
-  );
+  const lastWell = seen.findLastIndex((one) => !fails(one) && !isSlow(one));
   return seen.slice(lastWell + 1);
+}
+
+/** The first sample of a run, or the first after the last gap in it that is a silence. */
+function afterTheLastSilence(run: Sample[], longestGapMs: number): Sample {
+  const place = run.findLastIndex(
+    ({ ts }, i) => i > 0 && ts - run[i - 1]!.ts > longestGapMs,
+  );
+  return run[Math.max(place, 0)]!;
 }
 
 function fails(sample: Sample): boolean {
   return sample.fault !== null;
 }
 
-function isSlow(
-  sample: Sample,
+/** Which samples are slow, by what is typical at this instant. */
+function slowness(
   series: Series,
-  typicalUs: number | null,
+  at: number,
   rules: Rules,
-): boolean {
-  return (
+): (sample: Sample) => boolean {
+  const typicalUs = typicalLatencyUs(series, at);
+  const slowFromUs =
+    typicalUs === null
+      ? rules.slow_untypical_ms * 1000
+      : Math.max(
+          rules.slow_multiple * typicalUs,
+          typicalUs + rules.slow_floor_ms * 1000,
+        );
+  return (sample) =>
     series.component.kind === "rest" &&
-    sample.fault === null &&
+    !fails(sample) &&
     sample.latencyUs !== null &&
-    typicalUs !== null &&
-    sample.latencyUs >= rules.slow_multiple * typicalUs &&
-    sample.latencyUs >= typicalUs + rules.slow_floor_ms * 1000
-  );
+    sample.latencyUs >= slowFromUs;
 }

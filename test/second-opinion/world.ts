@@ -10,6 +10,7 @@ export interface World {
   /** In any order. No two of a component and region have the same `ts`. */
   samples: Sample[];
   typical: Typical[];
+  vantages: Vantage[];
   /** By operators. */
   retractions: Retraction[];
   /** Ascending. A step longer than `step_ms` was a pause longer than `catch_up_ms`: it is not made up for. */
@@ -36,6 +37,8 @@ export interface Sample {
   ts: number;
   /** Null: good. */
   fault: string | null;
+  /** The venue prevented the slot. Such a sample failed. */
+  unserved: boolean;
   latencyUs: number | null;
   receivedAfterS: number;
 }
@@ -56,6 +59,14 @@ export interface Typical {
   latencyUs: number;
 }
 
+/** What the probes of a region reported of where they run. It holds until the region's next report. */
+export interface Vantage {
+  region: string;
+  holdsFrom: number;
+  /** The one machine that all of them run on. Null: several, or unknown. */
+  machine: string | null;
+}
+
 /** The rules that a decision rests on, by the names of the rule book. */
 export interface Rules {
   step_ms: number;
@@ -67,16 +78,20 @@ export interface Rules {
   min_samples: number;
   slow_multiple: number;
   slow_floor_ms: number;
+  slow_untypical_ms: number;
   outage_bad_share: number;
   degraded_bad_share: number;
+  partial_windows: number;
   impaired_within_ms: number;
   impaired_min_venues: number;
   impaired_venue_share: number;
+  quorum_min_regions: number;
   opening_bad_run: number;
   recovery_hold_ms: number;
   flap_openings: number;
   flap_within_ms: number;
   flap_hold_ms: number;
+  unmeasured_close_ms: number;
   retraction_every_ms: number;
   late_sample_ms: number;
   retraction_ms: number;
@@ -93,6 +108,11 @@ export interface Series {
 
 export function isBad(state: State): boolean {
   return state === "degraded" || state === "outage";
+}
+
+/** A WebSocket stream, as against the socket that carries it. */
+export function isStream({ kind, id }: Component): boolean {
+  return kind === "ws" && id !== "ws:conn";
 }
 
 /** One for each component and region, those without a sample too. */

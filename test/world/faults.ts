@@ -51,6 +51,11 @@ export const rules = {
   "back-in-time": { places: ["official"], takes: ["behindMs"] },
   /** Nothing stands on the feed any more. One that keeps no list (Binance, KuCoin) says what it would say. */
   "empty-list": { places: ["official"], takes: [] },
+  /**
+   * Good answers and frames as of when it began: the price, the time, the newest trade and the head of the chain stand still, while
+   * answers and frames go on. Trades that stand still beside a stream that is silent are a quiet market.
+   */
+  frozen: { places: ["rest", "stream"], takes: [] },
   /** No data, while the socket, its pings and its acknowledgements live. */
   silent: { places: ["stream"], takes: [] },
   /** Every other frame is left out, and its number with it where frames are numbered. */
@@ -149,6 +154,11 @@ export function actsOn(kind: FaultKind, place: Place): boolean {
 function underWay(fault: ScriptedFault, at: Date): boolean {
   const { from, to } = phaseOf(fault, at);
   return from <= at.getTime() && at.getTime() < to;
+}
+
+/** When the occurrence that is under way began, Unix milliseconds; -Infinity: since ever. */
+export function begunAt(fault: ScriptedFault, at: Date): number {
+  return phaseOf(fault, at).from;
 }
 
 /** When a fault next begins or ends after `at`, Unix milliseconds; Infinity: never. */

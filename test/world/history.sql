@@ -34,25 +34,24 @@ slots as (
   ) as t (ts)
 ),
 befallen as (
-  select s.*, f.shows, coalesce(f."slowMs", 0) as slow_ms
+  select s.*, f.shows, coalesce(f."slowMs", 0) as slow_ms, coalesce(f.unserved, false) as unserved
   from slots s
   left join lateral (
-    select f.*
+    select f.shows, f."slowMs", u.unserved
     from faults f
+    -- streams of a socket that is down are not served, whatever else befalls them
+    cross join lateral (
+      select
+        s.kind = 'ws' and s.component <> 'ws:conn' and f.shows is not null and (f.component is null or f.component in ('ws:conn', 'ws:*'))
+        as unserved
+    ) u
     where (f.venue is null or f.venue = s.venue)
-      and (f.component is null or f.component = s.component or f.component = s.kind || ':*')
+      and (u.unserved or f.component is null or f.component = s.component or f.component = s.kind || ':*')
       and (f.regions is null or s.region = any (f.regions))
       and s.ts >= f."from" and s.ts < f."to"
+    order by u.unserved desc
     limit 1
   ) f on true
-  -- streams of a socket that is down are not measured
-  where s.kind = 'rest' or s.component = 'ws:conn' or not exists (
-    select from faults f
-    where (f.venue is null or f.venue = s.venue)
-      and (f.component is null or f.component in ('ws:conn', 'ws:*'))
-      and (f.regions is null or s.region = any (f.regions))
-      and s.ts >= f."from" and s.ts < f."to"
-  )
 ),
 judged as (
   select
@@ -66,17 +65,18 @@ judged as (
     ) as fault
   from befallen b
 )
-insert into sample (ts, component_id, region_id, good, fault, latency_us, messages, quiet_ms)
+insert into sample (ts, component_id, region_id, good, fault, unserved, latency_us, messages, quiet_ms)
 select
   j.ts,
   j.component_id,
   j.region_id,
   j.fault is null,
   j.fault,
+  case when j.unserved then true end,
   case when j.kind = 'rest' and j.fault is null then
     ((j.usual_ms * (0.9 + 0.4 * j.jitter * j.jitter) + j.slow_ms) * 1000)::int
   end,
-  case when j.kind = 'ws' and j.component <> 'ws:conn' then case when j.fault is null then 20 + (j.jitter * 30)::int else 0 end end,
-  case when j.kind = 'ws' and j.component <> 'ws:conn' then case when j.fault is null then (j.jitter * 3000)::int else 60000 end end
+  case when j.kind = 'ws' and j.component <> 'ws:conn' and not j.unserved then case when j.fault is null then 20 + (j.jitter * 30)::int else 0 end end,
+  case when j.kind = 'ws' and j.component <> 'ws:conn' and not j.unserved then case when j.fault is null then (j.jitter * 3000)::int else 60000 end end
 from judged j
 on conflict (component_id, region_id, ts) do nothing

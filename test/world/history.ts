@@ -39,12 +39,19 @@ export async function makeHistory(
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults);
 
+  await noteDays(pool, faults, from, now);
+
   await chunksOf(pool, "1 day");
   await insertSparsely(insert, from, now);
   await insertFaults(insert, faults, now);
   await chunksOf(pool, null);
   await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
   await decideAll(pool, faults, now);
+  await leaveOutImpaired(pool);
+  // earlier days are those that were noted
+  await pool.query(
+    sql`update rollups_made set made_from = ${new Date(startOfDay(now))}`,
+  );
   await takeOutOfLine(pool);
   await pool.script("analyze");
 
@@ -56,10 +63,43 @@ export async function makeHistory(
 export async function forgetHistory(pool: Pool): Promise<void> {
   await pool.script(`
     truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
-      venue_latency_day, usual_hour, rest_hour, stream_hour, latency_hour, hours_kept, typical_week;
+      venue_latency_day, usual_hour, rest_hour, stream_hour, latency_hour, hours_kept, typical_week,
+      component_hour, venue_hour, component_day, component_day_former, venue_day_former, excluded_minute;
+    update rollups_made set made_from = '-infinity', hours_to = default, days_to = default;
     truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident,
       delivery, delivery_attempt
   `);
+}
+
+/**
+ * Every day before the one that runs is told as a day: too many samples would be needed to measure half of its minutes, below which no uptime is
+ * shown.
+ */
+async function noteDays(
+  pool: Pool,
+  faults: PastFault[],
+  from: Date,
+  now: Date,
+): Promise<void> {
+  const text = await readFile(
+    packagedFile("test/world/history-days.sql"),
+    "utf8",
+  );
+  const today = new Date(startOfDay(now));
+  const firstDay = new Date(startOfDay(from));
+  await pool.text(text, [firstDay, today, JSON.stringify(faults)]);
+  await pool.query(sql`update venue set watched_from = ${firstDay}`);
+  await pool.query(sql`update component set watched_from = ${firstDay}`);
+}
+
+/** As upkeep does. */
+async function leaveOutImpaired(pool: Pool): Promise<void> {
+  for (let more = true; more;) {
+    const [row] = await pool.query<{ more: boolean }>(
+      sql`call upkeep.exclude_next()`,
+    );
+    more = row!.more;
+  }
 }
 
 type Insert = (
@@ -98,24 +138,26 @@ async function usualLatencies(pool: Pool) {
   }));
 }
 
-/** Every eight hours; in the last day every quarter of an hour, so that its chart has points. */
+/**
+ * Every eight hours; in the last day every quarter of an hour, so that its chart has points; and today two minutes of three, so that it has an
+ * uptime.
+ */
 async function insertSparsely(insert: Insert, from: Date, now: Date) {
-  const denseFrom = Math.floor(+now / hourMs) * hourMs - dayMs;
-  for (let at = +from; at < denseFrom; at += 10 * dayMs)
-    await insert(at, Math.min(at + 10 * dayMs, denseFrom), 8 * hourMs);
-  await insert(denseFrom, +now, 15 * minuteMs);
+  const lastDay = Math.floor(+now / hourMs) * hourMs - dayMs;
+  const today = startOfDay(now);
+  for (let at = +from; at < lastDay; at += 10 * dayMs)
+    await insert(at, Math.min(at + 10 * dayMs, lastDay), 8 * hourMs);
+  await insert(lastDay, today, 15 * minuteMs);
+  await insert(today, +now, 1.5 * minuteMs);
 }
 
 /**
  * Around its beginning and its end the venue of a fault is measured at its real cadences, so that the engine sees what it
- * would have seen. On the day of one that brought its venue down it is measured every other minute, so that the day's share
- * of down minutes is what it would have been.
+ * would have seen.
  */
 async function insertFaults(insert: Insert, faults: PastFault[], now: Date) {
   for (const fault of faults) {
     const { venue, from, to, holdMs } = fault;
-    const day = startOfDay(from);
-    if (bringsDown(fault)) await insert(day, day + dayMs, 2 * minuteMs, venue);
     const begunMs = Math.min(+from + 15 * minuteMs, +to);
     await insert(+from - 6 * minuteMs, begunMs, null, venue);
     if (to < now)
@@ -126,12 +168,6 @@ async function insertFaults(insert: Insert, faults: PastFault[], now: Date) {
         venue,
       );
   }
-}
-
-/** REST is about half of what a venue has, and half is enough. */
-function bringsDown({ component, regions, shows }: PastFault): boolean {
-  const isMostOfIt = component === null || component === "rest:*";
-  return isMostOfIt && regions === null && shows !== null;
 }
 
 /** What the engine decides: instants between two. */

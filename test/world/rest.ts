@@ -61,15 +61,19 @@ export function serveRest(
     sendJson(
       response,
       endpoint.expectStatus,
-      goodBody(endpoint, blocksOff(fault, turn)),
+      goodBody(endpoint, fault, blocksOff(fault, turn)),
     );
   }
 
-  function goodBody(endpoint: RestEndpoint, off: number): unknown {
+  function goodBody(
+    endpoint: RestEndpoint,
+    fault: ScriptedFault | undefined,
+    off: number,
+  ): unknown {
     // one address, one answer, whoever asks
     if (feed && endpoint.url === stage.venue.official?.api) return feed.body();
     const make = stage.player.rest[endpoint.name];
-    const tick = stage.market.tick();
+    const tick = stage.freeze(fault, stage.now(), () => stage.market.tick());
     return make
       ? make(tick)
       : bodyOf(endpoint, tick, headAt(stage.venue.chain, tick.ms) + off);

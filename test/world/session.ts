@@ -78,7 +78,9 @@ export function startSession(
     if (ws.bufferedAmount > maxBufferedBytes) return;
     const isLost = place % 2 === 0;
     if (isLost && stage.faultOf(`ws:${name}`, region, ["lost-frames"])) return;
-    session.say(make({ ...session.tick(), place }));
+    const frozen = stage.faultOf(`ws:${name}`, region, ["frozen"]);
+    const tick = stage.freeze(frozen, stage.now(), () => session.tick());
+    session.say(make({ ...tick, place }));
     for (const listener of pushListeners) listener();
   }
 

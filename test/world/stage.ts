@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Venue } from "../../server/registry.js";
 import type { FaultKind, ScriptedFault } from "./faults.js";
+import type { Freeze } from "./frozen.js";
 import type { Market } from "./market.js";
 import type { ScriptedPost } from "./notices/posts.js";
 import type { Player } from "./player.js";
@@ -11,6 +12,7 @@ export interface Stage {
   venue: Venue;
   player: Player;
   market: Market;
+  freeze: Freeze;
   timeScale: number;
   messagesPerMinuteCap: number;
   latencyMs(region: string | null): number;

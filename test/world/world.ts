@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import type { Registry, Venue } from "../../server/registry.js";
 import { checkFaults } from "./fault-check.js";
 import { faultOf, nextChange, type ScriptedFault } from "./faults.js";
+import { makeFreeze } from "./frozen.js";
 import { latencyMs, type Latency } from "./latency.js";
 import { startListener, type Listener } from "./listener.js";
 import { loopbackRegistry } from "./loopback.js";
@@ -99,6 +100,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const posted: ScriptedPost[] = [];
   if (Array.isArray(given)) checkPosts(given, registry);
   const market = makeMarket(now);
+  const freeze = makeFreeze();
   const counts = new Map<string, Observed & { count: number }>();
   const violations: Violation[] = [];
   const standing: Standing[] = [];
@@ -147,6 +149,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       venue,
       player: players[venue.id] ?? playerOf(venue),
       market,
+      freeze,
       timeScale,
       messagesPerMinuteCap,
       latencyMs: (region) => latencyMs(latency, venue.id, region),

@@ -58,7 +58,7 @@ const evidence = object(
     reporting: integer("How many regions had a vote.", 2),
     quorum: integer("How many votes were needed.", 2),
     confirming: integer(
-      "How many of the votes are bad with a run long enough for an opening.",
+      "How many of the votes are bad enough for an opening: with a run long enough, or failing in part.",
       2,
     ),
     votes: shownAs(list("Regions that had a vote.", vote), [

@@ -46,7 +46,7 @@ export const fault = named(
   shownAs(
     oneOf(
       faults,
-      "Why a sample is bad. blocked: 403, 451 and kin; limited: 429 or 418; stall: a stream that is silent on a living socket.",
+      "Why a sample is bad. blocked: 403, 451 and kin; limited: 429 or 418; stall: a stream that is silent on a living socket; stale: data whose own time stands still or is far behind.",
     ),
     "timeout",
   ),
@@ -83,10 +83,18 @@ const incidentObject = object("An incident, the same object everywhere.", {
     null,
   ),
   lastBadAt: instant(
-    "The last tick at which the quorum still saw it. The recovery hold follows, so that closedAt is later.",
+    "The last bad sample. The recovery hold follows, so that closedAt is later.",
   ),
   closedAt: shownAs(
     orNull(instant("The tick that ended the recovery hold; null while open.")),
+    null,
+  ),
+  endedAt: shownAs(
+    orNull(
+      instant(
+        "When the trouble ended: lastBadAt, once it is closed; else null.",
+      ),
+    ),
     null,
   ),
   flapping: flag(
@@ -96,7 +104,7 @@ const incidentObject = object("An incident, the same object everywhere.", {
   durationSeconds: shownAs(
     orNull(
       integer(
-        "From startedAt to closedAt, the recovery hold included: lastBadAt is when it was last seen. Null while open.",
+        "From startedAt to endedAt, without the recovery hold. Null while open.",
         1_134,
       ),
     ),
@@ -125,7 +133,15 @@ const incidentObject = object("An incident, the same object everywhere.", {
 });
 export const incident = named("Incident", incidentObject);
 
-const vote = object("One region's vote.", {
+/** What came with 0.9.0: incidents that were decided by an earlier version do not have it. */
+const machine = orNull(
+  text(
+    "Fingerprint of the one machine that all of the region's probes ran on; null where there were several, or nobody knew. Regions with the same one are one vantage. Absent in what an earlier version decided.",
+    "6f1d0c2b9a4e",
+  ),
+);
+
+const voteObject = object("One region's vote.", {
   region: regionId,
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window.", 7),
@@ -134,7 +150,10 @@ const vote = object("One region's vote.", {
     "Good ones that were slow against the typical latency; 0 where there is none to compare with.",
     0,
   ),
-  badRun: integer("Failed or slow ones in a row, up to the newest.", 7),
+  badRun: integer(
+    "Failed or slow ones in a row, up to the newest; of a stream without those that its socket prevented.",
+    7,
+  ),
   faults: badSamples,
   p50Ms: orNull(
     integer(
@@ -153,35 +172,80 @@ const vote = object("One region's vote.", {
   probeVersion,
 });
 
+const vote = withOptional(voteObject, {
+  unserved: integer(
+    "Failed ones that were never asked for or heard, since the venue had told us to wait or the socket was down. Absent in what an earlier version decided.",
+    0,
+  ),
+  partial: orNull(
+    object(
+      "What failed in part, window after window, whether or not many in a row did; null where it did not. Absent in what an earlier version decided.",
+      {
+        samples: integer("Samples in all of these windows.", 36),
+        bad: integer("Those among them that failed.", 11),
+      },
+    ),
+  ),
+  refusal: orNull(
+    text(
+      "The venue's own words when it refused the stream's subscription, the latest in the window; null where it did not. Absent in what an earlier version decided.",
+      "Invalid symbol",
+    ),
+  ),
+  machine,
+});
+
 const votesObject = object("The votes behind a decision.", {
   at: instant("The tick that decided.", openedAt),
   state: { ...state, description: "What the quorum said." },
   quorum: integer("How many votes were needed.", 2, 1),
   reporting: integer("How many regions had a vote.", 2),
   confirming: integer(
-    "How many of the votes are bad with a run long enough for an opening.",
+    "How many of the votes are bad enough for an opening: with a run long enough, or failing in part.",
     2,
   ),
   votes: list("Regions that had a vote.", named("Vote", vote)),
   notCounted: list(
     "Regions without a vote.",
-    object("One of them.", {
-      region: shownAs(regionId, "ap-southeast"),
-      reason: text(
-        "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and nowhere else.",
-        "newest sample too old",
-      ),
-      newestAt: orNull(
-        instant(
-          "Slot of its newest sample, if any.",
-          "2026-01-31T11:36:02.400Z",
+    withOptional(
+      object("One of them.", {
+        region: shownAs(regionId, "ap-southeast"),
+        reason: text(
+          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and nowhere else.",
+          "newest sample too old",
         ),
-      ),
-    }),
+        newestAt: orNull(
+          instant(
+            "Slot of its newest sample, if any.",
+            "2026-01-31T11:36:02.400Z",
+          ),
+        ),
+      }),
+      { machine },
+    ),
   ),
 });
 
-const votes = named("Votes", votesObject);
+const votes = named(
+  "Votes",
+  withOptional(votesObject, {
+    published: integer(
+      "How many regions the registry published. Absent in what an earlier version decided.",
+      3,
+    ),
+    vantages: integer(
+      "From how many places the regions with a vote looked: those whose probes run on one machine are one. Absent in what an earlier version decided.",
+      2,
+    ),
+    notes: list(
+      "What limits these votes, for people. Absent in what an earlier version decided.",
+      text(
+        "One of them.",
+        "Regions whose probes run on one machine share its network: they are one vantage.",
+      ),
+    ),
+  }),
+);
 
 const evidence = withOptional(
   object(
@@ -197,6 +261,10 @@ const evidence = withOptional(
         at: instant("The tick that closed it."),
         reason: text("Why.", "no longer watched"),
       }),
+    ),
+    closedBecause: text(
+      "Why it closed, for people. Absent while it is open, and in what an earlier version closed.",
+      "a region that saw it sees it well, and a quorum has for the whole hold",
     ),
   },
 );
@@ -234,13 +302,22 @@ function measuredLatency(description: string, from: string, to?: string) {
       "Buckets of endpoints and regions with a good answer: what the medians are of.",
       180,
     ),
+    answers: integer("Good answers in them.", 2_160),
     p50Ms: orNull(
-      integer("Median of their medians; null where nothing was answered.", 84),
+      integer(
+        "Median of their medians; null where fewer than 3 were answered.",
+        84,
+      ),
     ),
-    p95Ms: orNull(integer("Median of their 95th percentiles.", 210)),
+    p95Ms: orNull(
+      integer(
+        "Median of their 95th percentiles, of those with 10 answers and more; null where there is none.",
+        210,
+      ),
+    ),
     slowestMs: orNull(
       integer(
-        "The highest of their medians: of what lasted a minute or two, the others are half of what was before and after it.",
+        "The highest of their medians, of those with 3 answers and more: of what lasted a minute or two, the others are half of what was before and after it.",
         96,
       ),
     ),
@@ -270,7 +347,9 @@ const latency = object(
       "By region, since a region that saw nothing dilutes the others.",
       object("One region.", {
         region: regionId,
+        beforeAnswers: integer("Good answers before.", 720),
         beforeP50Ms: orNull(integer("Before, null where not measured.", 84)),
+        answers: integer("Good answers during.", 48),
         p50Ms: orNull(integer("During.", 84)),
         p95Ms: orNull(integer("During.", 210)),
         slowestMs: orNull(integer("During.", 96)),

@@ -6,11 +6,17 @@ import {
   named,
   object,
   orNull,
-  percent,
   shownAs,
   venueId,
   venueName,
 } from "./shapes.js";
+import {
+  componentUptime,
+  excluded,
+  uptimeBasis,
+  uptimePart,
+  uptimePct,
+} from "./uptime.js";
 
 const windowDays = integer(
   "Length of the window in UTC days, today included.",
@@ -19,7 +25,7 @@ const windowDays = integer(
 );
 const typicalP50Ms = orNull(
   integer(
-    "The median REST latency of a usual hour: the median of the exact medians of hours, over all endpoints and regions; null when no hour has one.",
+    "The median REST latency of a usual hour: the median of the exact medians of hours, over all endpoints and regions; null when there were fewer than 3 hours.",
     84,
   ),
 );
@@ -28,6 +34,11 @@ const typicalP95Ms = orNull(
     "The same of the 95th percentiles of the same hours: how long the slowest twentieth of a usual hour takes; null with it.",
     210,
   ),
+);
+
+const typicalHours = integer(
+  "Hours that both are of: those with 10 answers and more, by endpoint and region.",
+  19_440,
 );
 
 export const reliabilityVenue = named(
@@ -39,32 +50,35 @@ export const reliabilityVenue = named(
       name: venueName,
       category,
       days: windowDays,
-      measuredDays: integer("Days of them with any measurement.", 90),
-      measuredMinutes: integer(
-        "Minutes with any measurement: the denominator.",
-        128_880,
-      ),
+      measuredDays: integer("Days of them with a measured minute.", 90),
+      ...uptimeBasis,
       downMinutes: orNull(
         integer("Of them, down; null when nothing was measured.", 18),
       ),
       degradedMinutes: orNull(
         integer("Of them, degraded; null when nothing was measured.", 0),
       ),
-      uptimePct: orNull(
-        percent(
-          "Share of the measured minutes that were not down, cut to three digits; null when nothing was measured.",
-          99.986,
-        ),
+      uptimePct,
+      rest: uptimePart(
+        "REST alone: down when at least half of the measured endpoints are.",
+      ),
+      streams: uptimePart(
+        "The socket and its streams alone: down when at least half of them are.",
+      ),
+      components: list(
+        "Each component by itself, in the registry's order: an outage of one component need not be one of the venue.",
+        componentUptime,
       ),
       typicalP50Ms,
       typicalP95Ms,
+      typicalHours,
       incidents: integer("Incidents that started in the window.", 1),
       outages: integer("Of them, those that reached outage.", 1),
       openIncidents: integer("Of them, those that are still open.", 1),
       meanIncidentSeconds: shownAs(
         orNull(
           integer(
-            "Mean length of the closed ones, from startedAt to closedAt, the recovery hold included; null when there is none.",
+            "Mean length of the closed ones, from startedAt to endedAt; null when there is none.",
             1_134,
           ),
         ),
@@ -72,7 +86,7 @@ export const reliabilityVenue = named(
       ),
       longestIncidentSeconds: orNull(
         integer(
-          "The longest one, from startedAt to closedAt; of one that is still open, until generatedAt; null when there is none.",
+          "The longest one, from startedAt to endedAt; of one that is still open, until generatedAt; null when there is none.",
           1_134,
         ),
       ),
@@ -87,9 +101,12 @@ export const reliabilityResponse = named(
     days: windowDays,
     fleet: object("The rows of this answer together, and no others.", {
       venues: integer("Rows.", 1),
-      uptimePct: orNull(
-        percent("Over the measured minutes of all rows together.", 99.986),
-      ),
+      uptimePct: {
+        ...uptimePct,
+        description:
+          "Over the measured minutes of all rows together; null where less than half of the scheduled ones were measured.",
+      },
+      ...uptimeBasis,
       typicalP50Ms: {
         ...typicalP50Ms,
         description:
@@ -99,11 +116,23 @@ export const reliabilityResponse = named(
         ...typicalP95Ms,
         description: "The same of the 95th percentiles of those hours.",
       },
+      typicalHours,
       incidents: integer("Incidents of all rows.", 1),
     }),
     venues: list(
-      "The most available first; those without a measurement last.",
+      "The most available first; those without an uptime last.",
       reliabilityVenue,
     ),
+    ranks: list(
+      "The rows by rank, the first one first; those of which nothing was measured have none. A rank is one more than there are rows that were certainly more available: those whose uptimePctLow is above the uptimePctHigh of these. Rows that cannot be told apart by that share a rank.",
+      object("Rows of one rank.", {
+        rank: integer("The rank.", 1, 1),
+        venues: list(
+          "The rows that have it, in the registry's order.",
+          venueId,
+        ),
+      }),
+    ),
+    excluded,
   }),
 );

@@ -1,4 +1,4 @@
-import { units } from "../../engine/rules.js";
+import { units } from "../../rule.js";
 import { services } from "../../service.js";
 import { unmeasuredReasons } from "../../unmeasured.js";
 import { troubleKinds } from "../../watch.js";
@@ -28,6 +28,26 @@ import {
 const probeId = text(
   "Names a probe; the same after a restart in the same data directory.",
   "0f8f0e3c-6f6e-4b6c-9a53-4a6f0e0b2f11",
+);
+
+const vantage = named(
+  "Vantage",
+  object("From where is looked.", {
+    name: orNull(
+      text(
+        "A short name that the operator gave it; null, as the next two, where he says nothing.",
+        "fra1",
+      ),
+    ),
+    place: orNull(text("Where on earth it is.", "Frankfurt")),
+    network: orNull(text("Whose network it is in.", "Hetzner AS24940")),
+    machine: orNull(
+      text(
+        "Fingerprint of the machine; those with the same one run on one. Null where it is not known.",
+        "9f86d081884c7d65",
+      ),
+    ),
+  }),
 );
 
 const recognisedBy = {
@@ -61,7 +81,7 @@ export const regionsResponse = named(
           ),
           unmeasuredSlots: orNull(
             integer(
-              "Slots not measured since then, for reasons of our own or by courtesy to a venue.",
+              "Slots not measured since then, for reasons of our own. What a venue prevented is a bad sample.",
               4,
             ),
           ),
@@ -89,6 +109,7 @@ export const regionsResponse = named(
               clockErrorWithinMs: orNull(
                 integer("The most by which that may be wrong.", 35),
               ),
+              vantage,
             }),
           ),
           troubles: list(
@@ -105,6 +126,15 @@ export const regionsResponse = named(
                 "there is no way out of this machine: 37 slots of 15 venues not measured",
               ),
             }),
+          ),
+          vantage: {
+            ...vantage,
+            description:
+              "From where its probes look; what they do not agree on is null. The machine is the one that all that live run on, as of generatedAt.",
+          },
+          sameMachineAs: list(
+            "Other regions whose probes all run on the same machine: together they are one vantage, and trouble of its network reaches all of them.",
+            { ...regionId, examples: ["us-east"] },
           ),
           impaired: orNull(
             object(
@@ -141,16 +171,20 @@ export const regionsResponse = named(
       2,
       1,
     ),
+    vantages: integer(
+      "How many distinct places the regions that report now are: all on one machine are one.",
+      3,
+    ),
   }),
 );
 
 export const thresholdsResponse = named(
   "ThresholdsResponse",
-  object("The rules of this build of the engine.", {
+  object("The rules of this build.", {
     generatedAt,
     version: text("Build of the engine.", "0.8.0"),
     rules: list(
-      "Every constant of the engine.",
+      "Every constant of the engine, then those of probes and of published figures.",
       named(
         "PublishedRule",
         object("One rule.", {
@@ -163,6 +197,10 @@ export const thresholdsResponse = named(
           reason: text(
             "Why it is what it is.",
             "Twice the time in which most restarts are over.",
+          ),
+          appliedBy: oneOf(
+            ["engine", "probe", "figures"],
+            "Who goes by it: the engine when it decides, probes when they judge a slot, or published figures. Only the engine's can be tried in a replay.",
           ),
         }),
       ),
@@ -179,6 +217,16 @@ export const thresholdsResponse = named(
           rateBasis: oneOf(
             ["documented", "probed", "estimate"],
             "Where that number comes from.",
+          ),
+          basis: oneOf(
+            ["measured", "documented", "probed", "estimate"],
+            "What the threshold stands on: measured silences, or the usual rate, which the venue documents, which was counted by hand, or which is only an estimate.",
+          ),
+          counterpart: orNull(
+            text(
+              "The REST endpoint that shows whether there was anything to say while the stream was silent; null where there is none.",
+              "rest:trades",
+            ),
           ),
           distribution: orNull(
             object(
@@ -234,6 +282,17 @@ export const problem = named(
             'expected an integer from 1 to 90; got "91"',
           ),
         }),
+      ),
+      slug: text(
+        "With 404, of an incident that was retracted: its name. The next two come with it.",
+        "kraken-2026-01-31-rest-outage",
+      ),
+      retractedAt: instant("When it was retracted."),
+      reason: orNull(
+        text(
+          "Why, in the words of the engine or of the operator; null where the operator gave the reason before reasons were public.",
+          "Our check of a good answer was wrong.",
+        ),
       ),
     },
   ),

@@ -194,7 +194,7 @@ export function orNull<Value>(schema: Schema<Value>): Schema<Value | null> {
 }
 
 export const generatedAt = instant(
-  "The instant that this body shows: the engine's last tick. Bodies of one tick agree with each other.",
+  "The instant that this body shows: the engine's last tick, and a millisecond more for each time that the published past was changed since. Nothing in it is from later. Bodies of one instant agree with each other.",
 );
 
 export const state = named(

@@ -17,19 +17,16 @@ import type { Table } from "./table.js";
 const ofTheWindow = {
   generatedAt: {
     ...generatedAt,
-    description: "The instant that the table shows: the engine's last tick.",
+    description: "The instant that the table shows.",
   },
   windowDays: integer("Length of the window in days.", 90, 1),
   windowFrom: instant("Start of the window.", "2025-11-03T00:00:00.000Z"),
   windowTo: instant("End of the window: generatedAt."),
   windowMeasuredDays: integer(
-    "UTC days of the window with any measurement of the row's venue.",
+    "UTC days of the window with a measured minute of the row's venue.",
     90,
   ),
-  windowMeasuredMinutes: integer(
-    "Minutes in them with any measurement of it.",
-    128_880,
-  ),
+  windowMeasuredMinutes: integer("Measured minutes in them.", 128_880),
   methodologyUrl: text(
     "Where it is said how each number is made.",
     "https://api.example.org/methodology",
@@ -46,6 +43,10 @@ export const venueTable: Table = {
       "date",
       "uptimePct",
       "measuredMinutes",
+      "scheduledMinutes",
+      "coveragePct",
+      "uptimePctLow",
+      "uptimePctHigh",
       "downMinutes",
       "degradedMinutes",
     ]),
@@ -62,10 +63,21 @@ export const reliabilityTable: Table = {
       "name",
       "category",
       "uptimePct",
+      "scheduledMinutes",
+      "coveragePct",
+      "uptimePctLow",
+      "uptimePctHigh",
       "downMinutes",
       "degradedMinutes",
+    ]),
+    restUptimePct: partOf("rest", "uptimePct", "REST alone."),
+    restDownMinutes: partOf("rest", "downMinutes", "REST alone."),
+    streamsUptimePct: partOf("streams", "uptimePct", "The streams alone."),
+    streamsDownMinutes: partOf("streams", "downMinutes", "The streams alone."),
+    ...propertiesOf(reliabilityVenue, [
       "typicalP50Ms",
       "typicalP95Ms",
+      "typicalHours",
       "incidents",
       "outages",
       "openIncidents",
@@ -95,6 +107,7 @@ export const incidentsTable: Table = {
       "escalatedAt",
       "lastBadAt",
       "closedAt",
+      "endedAt",
       "flapping",
       "durationSeconds",
       "quorum",
@@ -120,6 +133,14 @@ export const incidentsTable: Table = {
     ...propertiesOf(incident, ["officialObserved"]),
   },
 };
+
+/** A field of the uptime of REST, or of the streams. */
+function partOf(part: string, name: string, of: string): Schema {
+  const schema = (reliabilityVenue.properties![part] as Schema).properties![
+    name
+  ] as Schema;
+  return { ...schema, description: `${of} ${schema.description}` };
+}
 
 /** A field of the notice beside an incident. */
 function ofNotice(name: string): Schema {

@@ -30,7 +30,13 @@ import {
   state,
   text,
 } from "./shapes.js";
-import { ninetyDays, venueHead } from "./status.js";
+import {
+  ninetyDays,
+  typicalAsOf,
+  typicalMinutes,
+  venueHead,
+} from "./status.js";
+import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
 
 const weekdays = [
   "monday",
@@ -47,9 +53,17 @@ const latencyPoint = object(
   {
     at: instant("Start of the bucket."),
     p50Ms: orNull(
-      integer("Median of the good REST samples; null when there was none.", 84),
+      integer(
+        "Median of the good REST samples; null when there were fewer than 3.",
+        84,
+      ),
     ),
-    p95Ms: orNull(integer("Their 95th percentile.", 210)),
+    p95Ms: orNull(
+      integer(
+        "Their 95th percentile; null when there were fewer than 10.",
+        210,
+      ),
+    ),
     samples: integer("How many there were.", 12),
   },
 );
@@ -76,8 +90,16 @@ const newest = {
 
 const endpoint = object("One REST endpoint, seen from the selected region.", {
   ...measuredComponent,
-  p50Ms: orNull(integer("Exact median of the good samples in the range.", 84)),
-  p95Ms: orNull(integer("Exact 95th percentile.", 210)),
+  answers: integer(
+    "Good samples in the range: what the percentiles are of.",
+    17_004,
+  ),
+  p50Ms: orNull(
+    integer("Their exact median; null when there were fewer than 3.", 84),
+  ),
+  p95Ms: orNull(
+    integer("Exact 95th percentile; null when there were fewer than 10.", 210),
+  ),
   ...newest,
   certificateExpiresAt: orNull(
     instant(
@@ -164,7 +186,7 @@ const streamStatus = object(
 );
 
 const regionComparison = object(
-  "The venue as one region sees it, over the range.",
+  "The venue as one region sees it, over exactly the range: from generatedAt less its length until generatedAt.",
   {
     region: regionId,
     name: regionName,
@@ -177,15 +199,24 @@ const regionComparison = object(
       ...state,
       description: "What this region alone sees; it decides nothing.",
     },
-    samples: integer("Samples in the range.", 51_840),
+    samples: integer("Samples of all components in the range.", 51_840),
     goodPct: orNull(percent("Share of them that were good.", 98.403)),
+    answers: integer(
+      "Good REST samples in the range: what the percentiles are of.",
+      34_012,
+    ),
     p50Ms: orNull(
       integer(
-        "Median over endpoints and hours of the hour's exact median.",
+        "Exact median of the latency of REST, of all endpoints together; null when there were fewer than 3 answers.",
         84,
       ),
     ),
-    p95Ms: orNull(integer("The same of the 95th percentiles.", 210)),
+    p95Ms: orNull(
+      integer(
+        "Exact 95th percentile; null when there were fewer than 10.",
+        210,
+      ),
+    ),
     newestAt: orNull(instant("Slot of the newest sample.")),
   },
 );
@@ -198,7 +229,7 @@ const incidentPattern = object(
     count: integer("How many incidents.", 3, 1),
     days: integer("Days on which one or more of them started.", 3, 1),
     totalSeconds: integer(
-      "Their lengths together, each from startedAt to closedAt with the recovery hold, or until generatedAt while open.",
+      "Their lengths together, each from startedAt to endedAt, or until generatedAt while open.",
       3_402,
     ),
     newestAt: instant("Start of the newest.", startedAt),
@@ -251,8 +282,15 @@ export const exchangeResponse = named(
     exchange: object("The venue.", venueHead),
     state,
     since,
-    uptimePct90d: orNull(percent("All regions combined.", 99.986)),
+    uptimePct90d: {
+      ...uptimePct,
+      description:
+        "Over the measured minutes of ninety days; null where less than half of the scheduled ones were measured.",
+    },
+    ...uptimeBasis,
     typicalMs: orNull(integer("As on the board.", 84)),
+    typicalMinutes,
+    typicalAsOf,
     days: ninetyDays,
     latency: object("REST latency seen from the selected region.", {
       range: oneOf(["24h", "7d"], "The window."),
@@ -292,5 +330,6 @@ export const exchangeResponse = named(
       description:
         "The row of /v1/reliability for this venue, over ninety days.",
     },
+    excluded,
   }),
 );

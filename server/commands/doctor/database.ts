@@ -58,6 +58,7 @@ export async function findingsOn(
     ...(registry
       ? [await checked("venues", () => venuesFound(pool, registry))]
       : []),
+    await checked("vantages", () => vantagesFound(pool)),
     await checked("probes", () => probesFound(pool, region)),
     await checked("engine", () => engineFound(pool)),
   ];
@@ -153,6 +154,7 @@ async function rightsFound(
         ('probe', 'sample', 'insert'),
         ('probe', 'probe', 'select'), ('probe', 'probe', 'insert'), ('probe', 'probe', 'update'),
         ('probe', 'watch', 'select'), ('probe', 'watch', 'insert'), ('probe', 'watch', 'update'),
+        ('probe', 'region_vantage', 'select'), ('probe', 'region_vantage', 'insert'),
         ('core', 'engine_clock', 'update'),
         ('core', 'incident', 'insert'),
         ('web', 'sample', 'select'),
@@ -264,6 +266,37 @@ function reportOf({ region, seenAt, probes }: Reporting): string {
       ].join(", "),
     )
     .join("; ");
+}
+
+/** Regions on one machine are no quorum against trouble of its network. */
+async function vantagesFound(pool: Pool): Promise<Finding> {
+  const machines = await pool.query<{ regions: string[] }>(sql`
+    select array_agg(m.region order by m.position) as regions
+    from (
+      select distinct p.machine, g.region, g.position
+      from probe p
+      join region g using (region_id)
+      where p.alive_until > now() and g.published and p.machine is not null
+    ) m
+    group by m.machine
+    order by min(m.position)
+  `);
+  const shared = machines.filter(({ regions }) => regions.length > 1);
+  if (shared.length === 0)
+    return ok(
+      "vantages",
+      machines.length === 0
+        ? "no probe that reports says on which machine it is"
+        : "no two regions have probes on one machine",
+    );
+  const found = shared
+    .map(({ regions }) => `${regions.join(", ")} have probes on one machine`)
+    .join("; ");
+  return warning(
+    "vantages",
+    `${found}: together they are one vantage, and trouble of its network may look like trouble of venues`,
+    "run venuewatch probe with one REGION on each of several machines, best in several networks (docs/production.md)",
+  );
 }
 
 async function engineFound(pool: Pool): Promise<Finding> {

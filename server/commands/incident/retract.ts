@@ -8,9 +8,9 @@ import { runOnDatabase } from "../../on-database.js";
 import { UserError } from "../../user-error.js";
 
 export const help = `Retracts an incident that was none: a check of ours that was wrong, a fault of our own. It is kept in the
-database with the reason, and shown nowhere any more: its page is 404, and no list, count or pattern has it. Its alerts that
-have not left yet are dropped; what is being sent at this moment may still arrive, and whoever has its opening is told nothing
-more. It cannot be undone.
+database with the reason, and no list, count or pattern has it any more. Its page is 404 and says when it was retracted and why:
+THE REASON IS PUBLIC, for those who were alerted and want to know. Its alerts that have not left yet are dropped; what is being
+sent at this moment may still arrive, and who has its opening hears nothing more. It cannot be undone, nor can the reason be changed.
 
 States are measured and stay as they are: a component that is still bad is still shown so. But no new incident opens for it
 until it was well, since this trouble is what you said is none; unless it gets worse than it had been when you said so.`;
@@ -18,7 +18,10 @@ until it was well, since this trouble is what you said is none; unless it gets w
 export const words = ["SLUG"];
 
 export const options: Options = {
-  reason: { type: "string", help: "why it is none; required, kept with it" },
+  reason: {
+    type: "string",
+    help: "why it is none, at most 500 characters; required, and public",
+  },
 };
 
 export async function run({ values, words }: Given): Promise<void> {
@@ -26,7 +29,7 @@ export async function run({ values, words }: Given): Promise<void> {
   const { reason } = values;
   if (typeof reason !== "string")
     throw new UserError(
-      "incident retract: --reason is missing; it is kept with the incident, for whoever asks why it is gone",
+      "incident retract: --reason is missing; it is public, for all who ask why the incident is gone",
     );
   await runOnDatabase("incident", async ({ pool }) => {
     const retracted = await retractIncident(pool, slug, reason);

@@ -3,8 +3,11 @@
  * with block heads, chain subscriptions, and otherwise bodies and frames that
  * hold just what the registry's paths ask for.
  */
+import { milliseconds } from "../../../probe/event-time.js";
 import {
   conditionsOf,
+  type Condition,
+  type Newest,
   type RestEndpoint,
   type Stream,
   type Venue,
@@ -29,7 +32,7 @@ export function anyVenue(venue: Venue): Player {
 
 /** A good answer of an endpoint, made from what the registry says of it, where its chain stands at `height`. */
 export function bodyOf(
-  { body, proof, head }: RestEndpoint,
+  { body, proof, head, newest, dataTime }: RestEndpoint,
   tick: Tick,
   height: number,
 ): unknown {
@@ -40,20 +43,53 @@ export function bodyOf(
       result: resultOf(body, tick, height),
     };
   if (head) return built(head.path, hexOr(height, head.encoding));
-  return built(proof, tick.last);
+  const proven =
+    typeof proof === "string"
+      ? built(proof, proof === "$" ? {} : tick.last)
+      : conditionsOf(proof)
+          .map((condition) => holding(condition, tick))
+          .reduce(merged);
+  return [
+    ...(newest ? [timed(newest, tick)] : []),
+    ...(dataTime ? [timed(dataTime, tick)] : []),
+  ].reduce(merged, proven);
+}
+
+/** The smallest answer of which a condition holds. */
+function holding(condition: Condition, { last }: Tick): unknown {
+  if ("unless" in condition) return {};
+  if ("is" in condition) return built(condition.path, []);
+  const [wanted = last] = [condition.equals].flat();
+  return built(condition.path, wanted);
+}
+
+/** The smallest answer that says when its data are from, or the mark of its newest thing. */
+function timed(
+  { path, list, unit }: { path: string; list?: string; unit: Newest["unit"] },
+  { id, ms }: Tick,
+): unknown {
+  const value =
+    unit === "id" ? id : unit === "iso" ? iso(ms) : ms / milliseconds[unit];
+  const inner = built(path, value);
+  return list === undefined ? inner : built(list, [inner]);
 }
 
 interface Request {
   jsonrpc: string;
   id: number;
   method: string;
+  params?: unknown;
 }
 
 function isRequest(body: unknown): body is Request {
   return typeof body === "object" && body !== null && "jsonrpc" in body;
 }
 
-function resultOf({ method }: Request, tick: Tick, height: number): unknown {
+function resultOf(
+  { method, params }: Request,
+  tick: Tick,
+  height: number,
+): unknown {
   switch (method) {
     case "eth_blockNumber":
       return hex(height);
@@ -62,9 +98,7 @@ function resultOf({ method }: Request, tick: Tick, height: number): unknown {
     case "eth_getBlockByNumber":
       return block(height, tick);
     case "eth_call":
-      return `0x${Math.round(tick.last * 1e8)
-        .toString(16)
-        .padStart(64, "0")}`;
+      return called(params, tick);
     case "getSlot":
       return height;
     case "getLatestBlockhash":
@@ -78,6 +112,20 @@ function resultOf({ method }: Request, tick: Tick, height: number): unknown {
     default:
       return "ok";
   }
+}
+
+/** latestRoundData() of a price feed: round, price, when it began, when it was updated, round. Every other call answers with one number. */
+function called(params: unknown, { id, last, ms }: Tick): string {
+  const [{ data }] = params as [{ data: string }];
+  const price = Math.round(last * 1e8);
+  const seconds = Math.floor(ms / 1000);
+  const isRound = data === "0xfeaf968c";
+  const words = isRound ? [id, price, seconds, seconds, id] : [price];
+  return `0x${words.map(word).join("")}`;
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(64, "0");
 }
 
 function block(height: number, { ms }: Tick) {
@@ -150,7 +198,7 @@ function merged(one: unknown, other: unknown): unknown {
   return both;
 }
 
-/** The smallest body in which `path` leads to `value`: `$.a[1]` gives `{a: [null, value]}`. */
+/** The smallest body in which `path` leads to `value`: `$.a[1]` gives `{a: [null, value]}`, `$` the value itself. */
 function built(path: string, value: unknown): unknown {
   const steps = [...path.matchAll(/\.([\w$-]+)|\['([^']*)'\]|\[(\d+)\]/g)];
   return steps.reduceRight<unknown>(
@@ -158,6 +206,6 @@ function built(path: string, value: unknown): unknown {
       index === undefined
         ? { [key ?? quoted ?? ""]: inner }
         : [...Array.from({ length: Number(index) }, () => null), inner],
-    steps.length === 0 ? {} : value,
+    value,
   );
 }

@@ -62,6 +62,14 @@ export const kucoinFutures: Player = {
         bestAskPrice: ask.toFixed(1),
         ts: ms * 1e6,
       }),
+    book: (tick) =>
+      answer({
+        symbol: "XBTUSDTM",
+        sequence: tick.id,
+        bids: levels(tick, "bids", 20),
+        asks: levels(tick, "asks", 20),
+        ts: tick.ms * 1e6,
+      }),
     trades: ({ id, ms, last, size, side }) =>
       answer([
         {
@@ -87,10 +95,9 @@ function socketOf(tradeType: string, symbol: string): SocketRules {
 
   function converse(session: Session): Conversation {
     session.say({
-      id: `w${session.tick().id}`,
-      type: "welcome",
+      sessionId: `w${session.tick().id}`,
+      message: "welcome",
       pingInterval: 18_000,
-      pingTimeout: 10_000,
     });
     const heard = dropAfter(session, 60_000, "no frame of the client", 1000);
     const pinged = notMoreThanOnceASecond(session);
@@ -107,11 +114,16 @@ function socketOf(tradeType: string, symbol: string): SocketRules {
     };
   }
 
-  /** An unknown channel is acknowledged too, and stays silent. */
   function subscribe(session: Session, id: string, name: string) {
-    session.say({ id, result: true });
     const channel = channels[name];
-    if (channel) session.play(channel.stream, channel.data);
+    if (!channel)
+      return session.say({
+        id,
+        result: false,
+        message: "invalid request data",
+      });
+    session.say({ id, result: true });
+    session.play(channel.stream, channel.data);
   }
 }
 

@@ -1,0 +1,96 @@
+import { limits } from "../server/probe-rules.js";
+import type { Stream } from "../server/registry.js";
+import type { ClockError } from "../server/watch.js";
+import type { Counterpart } from "./counterpart.js";
+import { leastAge } from "./data-age.js";
+import type { Reading } from "./meter.js";
+
+/** What is wrong with a stream that is subscribed. */
+export type StreamFault = "stall" | "stale";
+
+/**
+ * Judges the slots of one stream, one after the other.
+ *
+ * @param nowMs when the slot was read, `performance.now()`
+ */
+export type StreamVerdict = (
+  reading: Reading,
+  nowMs: number,
+) => StreamFault | null;
+
+/**
+ * A stream that says nothing may have nothing to say, and one that says what is
+ * old may have nothing newer. Where the venue shows elsewhere whether there was
+ * something (its counterpart), that decides. Where it does not, the threshold
+ * decides, unless it is only an estimate: silence alone is then no fault.
+ */
+export function makeStreamVerdict(
+  stream: Stream,
+  counterpart: Counterpart | null,
+  clock: () => ClockError | null,
+): StreamVerdict {
+  const { stall, staleAfterMs } = stream;
+  const isEstimate = stream.rateBasis === "estimate" && !stall.distribution;
+  const staleMs =
+    staleAfterMs ??
+    Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
+  /** Of the last frame that bore a time, by the venue's clock. */
+  let eventMs: number | null = null;
+  /** When an event was newer than all before it, `performance.now()`. */
+  let advancedMs = -Infinity;
+  /** The least age that its events had, by our clock as it is. */
+  let freshestMs = Infinity;
+  let before: StreamFault | null = null;
+  let subscribedMs = -Infinity;
+
+  function isStalled({ quietMs, heardMs }: Reading, nowMs: number): boolean {
+    const { afterMs } = stall;
+    if (quietMs <= afterMs) return false;
+    if (!counterpart) return !isEstimate;
+    // It has spoken again: the slot is as the one before, in which the silence was judged.
+    if (nowMs - heardMs <= afterMs) return before === "stall";
+    const heard = { atMs: heardMs, eventMs };
+    const wentOn = counterpart.wentOn(heard, afterMs, nowMs);
+    return wentOn ?? isBeyondWaiting(counterpart, nowMs - heardMs - afterMs);
+  }
+
+  function isStale({ ages, messages }: Reading, nowMs: number): boolean {
+    const { behindMs, newestMs } = ages;
+    // After a day without a move the times are none to believe any more.
+    if (behindMs === null) return before === "stale" && messages > 0;
+    if (leastAge(behindMs, clock(), freshestMs) <= staleMs) return false;
+    if (!counterpart) return true;
+    const heard = { atMs: advancedMs, eventMs: newestMs };
+    const wentOn = counterpart.wentOn(heard, staleMs, nowMs);
+    return wentOn ?? isBeyondWaiting(counterpart, nowMs - advancedMs - staleMs);
+  }
+
+  /** Its counterpart is not answered. */
+  function isBeyondWaiting({ cadenceMs }: Counterpart, waitedMs: number) {
+    return (
+      !isEstimate && waitedMs > limits.counterpart_wait_cadences * cadenceMs
+    );
+  }
+
+  function follow({ ages, ...reading }: Reading, nowMs: number) {
+    const { newestMs, behindMs } = ages;
+    // What happened before it was asked for is not owed to us.
+    if (reading.subscribedMs !== subscribedMs) eventMs = null;
+    subscribedMs = reading.subscribedMs;
+    if (behindMs !== null) freshestMs = Math.min(freshestMs, behindMs);
+    if (newestMs === null) return;
+    if (eventMs === null || newestMs > eventMs) advancedMs = nowMs;
+    eventMs = newestMs;
+  }
+
+  return (reading, nowMs) => {
+    follow(reading, nowMs);
+    const fault = isStalled(reading, nowMs)
+      ? "stall"
+      : isStale(reading, nowMs)
+        ? "stale"
+        : null;
+    before = fault;
+    return fault;
+  };
+}

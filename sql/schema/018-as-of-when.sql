@@ -1,0 +1,78 @@
+-- What makes every answer a function of the instant that it shows, also while samples and upkeep go on between two ticks of the engine.
+
+-- What is typical of the last seven days, a version for each time that upkeep counted it: of each venue, of each category (no venue) and of all
+-- (neither). A reader that shows an instant takes the newest version that was there by then. Upkeep counts it again; nothing is lost here.
+drop table typical_week;
+create table typical_week (
+  -- no instant before this shows it
+  holds_from timestamptz not null,
+  venue_id   smallint,
+  category   text,
+  p50_ms     integer,
+  -- per-minute medians that it is the median of
+  minutes    bigint not null,
+  unique nulls not distinct (holds_from, venue_id, category)
+);
+
+-- The same of the hours that run: the median of a venue's REST, as it stood each time that the hour was rolled up.
+create table open_hour (
+  hour       timestamptz not null,
+  venue_id   smallint not null,
+  holds_from timestamptz not null,
+  answers    bigint not null,
+  p50_us     double precision,
+  primary key (hour, venue_id, holds_from)
+);
+
+-- The probes as they were at the newest tick: they overwrite their own rows at any time. As JSON, so that a column that table probe gets later
+-- comes along.
+create table shown_probe (
+  region_id smallint not null,
+  process   uuid not null,
+  probe     jsonb not null,
+  venues    integer not null,
+  primary key (region_id, process)
+);
+
+-- As in 008, but of hours with ten answers and more: of fewer a 95th percentile is hardly more than the slowest one
+-- (api.p95_min_answers). Both percentiles are of the same hours. Its counts are added up from sample_hour, which is kept forever.
+drop materialized view usual_hour;
+create materialized view usual_hour
+with (
+  timescaledb.continuous,
+  timescaledb.materialized_only = true,
+  timescaledb.create_group_indexes = false,
+  timescaledb.chunk_interval = '1 year'
+) as
+select
+  time_bucket('5 days', hour) as bucket,
+  venue_id,
+  is_p50,
+  -- as api.whole_ms rounds, which rounds those at the edges of a window
+  round(case when is_p50 then p50_us else p95_us end / 1000::double precision)::int as ms,
+  count(*)::int as hours
+from sample_hour
+join component using (component_id)
+cross join lateral (values (true), (false)) as percentile (is_p50)
+where kind = 'rest' and p50_us is not null and good >= 10
+group by 1, 2, 3, 4
+with no data;
+
+create index usual_hour_venue on usual_hour (venue_id, bucket);
+
+-- A refresh ends its own transactions, so what it changes is noted from within: readers see the rows and the instant that is new with them at once, or
+-- neither. upkeep.refresh says from when on it changes them; where somebody else refreshes, nobody knows, and it may be any of them. Minutes that are
+-- not published yet (api.clock) change nothing. The lock is the tick's, so that none is published meanwhile.
+create function note_refresh() returns trigger
+language plpgsql
+as $$
+declare
+  changed_from timestamptz := nullif(current_setting('venuewatch.refreshed_from', true), '')::timestamptz;
+begin
+  perform from venuewatch.engine_clock for update;
+  update venuewatch.engine_clock
+  set revision = revision + 1
+  where changed_from is null or changed_from < public.time_bucket('1 minute', ticked_at) - interval '4 minutes';
+  return null;
+end;
+$$;

@@ -1,0 +1,54 @@
+-- From how many places is looked? Regions whose probes all run on one machine are one place, whatever they are called.
+
+-- The one machine that all probes of a region ran on at an instant, by what they had reported until then; null: several, or not known.
+create function api.vantage_of(of_region smallint, at timestamptz) returns text
+language sql stable
+return (
+  select v.machine
+  from region_vantage v
+  where v.region_id = of_region and v.holds_from <= at
+  order by v.holds_from desc
+  limit 1
+);
+
+-- Each published region, its machine, and the other regions there. A region of which no machine is known is a place of its own.
+create view api.vantage as
+with machines as (
+  select g.region_id, g.region, g.position, api.vantage_of(g.region_id, k.generated_at) as machine
+  from region g
+  cross join api.clock k
+  where g.published
+)
+select
+  m.region_id,
+  m.machine,
+  coalesce(m.machine, 'region ' || m.region) as place,
+  array(
+    select o.region
+    from machines o
+    where o.machine = m.machine and o.region_id <> m.region_id
+    order by o.position
+  ) as same_machine_as
+from machines m;
+
+-- From how many places some regions look, and what readers should know about it: null where each region is a place of its own.
+create function api.vantages_of(regions smallint[], out vantages integer, out note text)
+language sql stable
+begin atomic
+  with places as (
+    select v.place, count(*) as regions, string_agg(g.region, ', ' order by g.position) as names, min(g.position) as position
+    from api.vantage v
+    join region g using (region_id)
+    where v.region_id = any (regions)
+    group by v.place
+  )
+  select
+    count(*)::int,
+    string_agg(
+      format(
+        '%s run on one machine and are one vantage: trouble of its network may look like trouble of venues.', p.names
+      ),
+      ' ' order by p.position
+    ) filter (where p.regions > 1)
+  from places p;
+end;

@@ -1,0 +1,401 @@
+-- How much of a time was measured, and how much of that was bad: of venues by the day, of components over a window. What METHODOLOGY.md calls uptime
+-- is made of nothing else.
+--
+-- Of days that are over it is read from the days (venue_day), of the day that runs from its hours and, after these, its minutes: ninety days of
+-- minutes are too many for an answer. Upkeep says how far hours and days are added up (rollups_made); nothing is read that is not published yet. Days
+-- before `made_from` are as an earlier release counted them.
+create view api.counted_to as
+select
+  k.today,
+  k.published_to,
+  c.made_from,
+  d.days_to,
+  greatest(d.days_to, least(m.hours_to, time_bucket('1 hour', k.published_to))) as hours_to
+from api.clock k
+cross join rollups_made m
+cross join lateral (
+  select time_bucket('1 day', m.made_from + interval '1 day' - interval '1 microsecond') as made_from
+) c
+cross join lateral (
+  select least(m.days_to, time_bucket('1 day', k.published_to)) as days_to
+) d;
+
+-- The UTC days of venues in which anything was measured, with REST and streams apart. The squares tell how the measured minutes lie, for
+-- api.uptime_bounds.
+create view api.venue_day as
+with w as materialized (
+  select * from api.counted_to
+),
+hours as (
+  select h.*
+  from venue_hour h
+  where h.hour >= (select greatest(w.made_from, w.days_to) from w) and h.hour < (select w.hours_to from w)
+  union all
+  select
+    time_bucket('1 hour', m.minute),
+    m.venue_id,
+    count(*)::int,
+    count(*) filter (where m.down)::int,
+    count(*) filter (where m.bad and not m.down)::int,
+    (
+      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute))) ^ 2
+      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute))) ^ 2
+    )::int,
+    count(*) filter (where m.rest_components > 0)::int,
+    count(*) filter (where m.rest_components > 0 and m.rest_down * 2 >= m.rest_components)::int,
+    (
+      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute) and m.rest_components > 0)) ^ 2
+      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute) and m.rest_components > 0)) ^ 2
+    )::int,
+    count(*) filter (where m.components > m.rest_components)::int,
+    count(*) filter (
+      where m.components > m.rest_components and (m.components_down - m.rest_down) * 2 >= m.components - m.rest_components
+    )::int,
+    (
+      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute) and m.components > m.rest_components)) ^ 2
+      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute) and m.components > m.rest_components)) ^ 2
+    )::int
+  from venue_minute m
+  where m.minute >= (select greatest(w.made_from, w.hours_to) from w) and m.minute < (select w.published_to from w)
+  group by 1, 2
+),
+three_hours as (
+  select
+    time_bucket('1 day', h.hour) as day,
+    h.venue_id,
+    sum(h.measured_minutes)::int as measured_minutes,
+    sum(h.down_minutes)::int as down_minutes,
+    sum(h.degraded_minutes)::int as degraded_minutes,
+    sum(h.half_hour_squares)::int as half_hour_squares,
+    sum(h.rest_minutes)::int as rest_minutes,
+    sum(h.rest_down_minutes)::int as rest_down_minutes,
+    sum(h.rest_half_hour_squares)::int as rest_half_hour_squares,
+    sum(h.stream_minutes)::int as stream_minutes,
+    sum(h.stream_down_minutes)::int as stream_down_minutes,
+    sum(h.stream_half_hour_squares)::int as stream_half_hour_squares
+  from hours h
+  group by 1, 2, time_bucket('3 hours', h.hour)
+)
+select
+  d.venue_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares,
+  d.rest_minutes, d.rest_down_minutes, d.rest_half_hour_squares, d.rest_three_hour_squares,
+  d.stream_minutes, d.stream_down_minutes, d.stream_half_hour_squares, d.stream_three_hour_squares
+from venue_day d
+where d.day >= (select w.made_from from w) and d.day < (select w.days_to from w)
+union all
+select
+  d.venue_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares,
+  d.rest_minutes, d.rest_down_minutes, d.rest_half_hour_squares, d.rest_three_hour_squares,
+  d.stream_minutes, d.stream_down_minutes, d.stream_half_hour_squares, d.stream_three_hour_squares
+from venue_day_former d
+where d.day < (select least(w.made_from, w.published_to) from w)
+union all
+select
+  h.venue_id,
+  h.day,
+  sum(h.measured_minutes)::int,
+  sum(h.down_minutes)::int,
+  sum(h.degraded_minutes)::int,
+  sum(h.half_hour_squares)::int,
+  sum(h.measured_minutes * h.measured_minutes)::int,
+  sum(h.rest_minutes)::int,
+  sum(h.rest_down_minutes)::int,
+  sum(h.rest_half_hour_squares)::int,
+  sum(h.rest_minutes * h.rest_minutes)::int,
+  sum(h.stream_minutes)::int,
+  sum(h.stream_down_minutes)::int,
+  sum(h.stream_half_hour_squares)::int,
+  sum(h.stream_minutes * h.stream_minutes)::int
+from three_hours h
+group by h.day, h.venue_id;
+
+-- The same of components.
+create view api.component_day as
+with w as materialized (
+  select * from api.counted_to
+),
+hours as (
+  select h.*
+  from component_hour h
+  where h.hour >= (select greatest(w.made_from, w.days_to) from w) and h.hour < (select w.hours_to from w)
+  union all
+  select
+    time_bucket('1 hour', m.minute),
+    m.component_id,
+    count(*)::int,
+    count(*) filter (where m.down)::int,
+    count(*) filter (where m.bad and not m.down)::int,
+    (
+      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute))) ^ 2
+      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute))) ^ 2
+    )::int
+  from component_minute m
+  where m.minute >= (select greatest(w.made_from, w.hours_to) from w) and m.minute < (select w.published_to from w)
+    and m.measured
+  group by 1, 2
+),
+three_hours as (
+  select
+    time_bucket('1 day', h.hour) as day,
+    h.component_id,
+    sum(h.measured_minutes)::int as measured_minutes,
+    sum(h.down_minutes)::int as down_minutes,
+    sum(h.degraded_minutes)::int as degraded_minutes,
+    sum(h.half_hour_squares)::int as half_hour_squares
+  from hours h
+  group by 1, 2, time_bucket('3 hours', h.hour)
+)
+select
+  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
+from component_day d
+where d.day >= (select w.made_from from w) and d.day < (select w.days_to from w)
+union all
+select
+  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
+from component_day_former d
+where d.day < (select least(w.made_from, w.published_to) from w)
+union all
+select
+  h.component_id,
+  h.day,
+  sum(h.measured_minutes)::int,
+  sum(h.down_minutes)::int,
+  sum(h.degraded_minutes)::int,
+  sum(h.half_hour_squares)::int,
+  sum(h.measured_minutes * h.measured_minutes)::int
+from three_hours h
+group by h.component_id, h.day;
+
+-- How many minutes there were to measure from one instant to another, of what is watched since some time.
+create function api.scheduled_minutes(watched_from timestamptz, from_at timestamptz, to_at timestamptz) returns integer
+language sql immutable parallel safe
+return case
+  -- as nearly always
+  when watched_from <= from_at and to_at - from_at = interval '24 hours' then 1440
+  else ceil(greatest(0, date_part('epoch', to_at - greatest(from_at, watched_from))) / 60)::int
+end;
+
+-- The sum of their squares, day by day.
+create function api.scheduled_squares(watched_from timestamptz, from_at timestamptz, to_at timestamptz) returns bigint
+language sql immutable parallel safe
+return (
+  select case
+    when to_at <= d.second_day then m.first_day ^ 2
+    else m.first_day ^ 2 + 1440::bigint ^ 2 * extract(epoch from d.last_day - d.second_day) / 86400 + m.last_day ^ 2
+  end::bigint
+  from (
+    select
+      time_bucket('1 day', greatest(from_at, watched_from)) + interval '24 hours' as second_day,
+      time_bucket('1 day', to_at) as last_day
+  ) d
+  cross join lateral (
+    select
+      api.scheduled_minutes(watched_from, from_at, least(to_at, d.second_day)) as first_day,
+      api.scheduled_minutes(watched_from, d.last_day, to_at) as last_day
+  ) m
+);
+
+-- Of less than this share nobody knows what the rest was like: no uptime is shown of it. Printed by /v1/thresholds.
+create function api.uptime_min_coverage() returns double precision language sql immutable parallel safe return 0.5;
+
+-- A share in per cent, cut down or up to three digits; null of nothing. In whole numbers: dividing numerics took most of the board's time.
+create function api.pct_down(part bigint, whole bigint) returns numeric
+language sql immutable parallel safe
+return 100000 * part / nullif(whole, 0) * 0.001;
+
+create function api.pct_up(part bigint, whole bigint) returns numeric
+language sql immutable parallel safe
+return (100000 * part + whole - 1) / nullif(whole, 0) * 0.001;
+
+-- Availability of what was measured well enough, never rounded up; else null.
+create function api.uptime_pct(measured bigint, down bigint, scheduled bigint) returns numeric
+language sql immutable parallel safe
+return case when measured >= scheduled * api.uptime_min_coverage() then api.pct_down(measured - down, measured) end;
+
+-- What is counted of an uptime, for whatever and however long, as the sum of its days: scheduled, measured and down minutes, and what the bounds are made of.
+create type api.counted as (
+  scheduled_minutes  bigint,
+  measured_minutes   bigint,
+  down_minutes       bigint,
+  half_hour_squares  bigint,
+  three_hour_squares bigint,
+  day_squares        bigint,
+  day_products       bigint,
+  scheduled_squares  bigint
+);
+
+-- The uptime of it with its basis: how much of what was scheduled was measured, and between which bounds the truth lies.
+create type api.uptime_basis as (
+  "uptimePct"        numeric,
+  "measuredMinutes"  bigint,
+  "scheduledMinutes" bigint,
+  "coveragePct"      numeric,
+  "uptimePctLow"     numeric,
+  "uptimePctHigh"    numeric
+);
+
+create function api.uptime_basis(c api.counted) returns api.uptime_basis
+language sql immutable parallel safe
+return (
+  select row(
+    api.uptime_pct(c.measured_minutes, c.down_minutes, c.scheduled_minutes),
+    coalesce(c.measured_minutes, 0),
+    c.scheduled_minutes,
+    api.pct_down(coalesce(c.measured_minutes, 0), c.scheduled_minutes),
+    b.low,
+    b.high
+  )::api.uptime_basis
+  from api.uptime_bounds(
+    c.scheduled_minutes, c.measured_minutes, c.down_minutes, c.half_hour_squares, c.three_hour_squares, c.day_squares, c.day_products,
+    c.scheduled_squares
+  ) b
+);
+
+-- The same of a fleet, from its venues: of the rows that have an uptime at all, whose bounds are independent of each other (api.fleet_bounds).
+create type api.fleet_part as (
+  scheduled double precision,
+  up        double precision,
+  below     double precision,
+  above     double precision
+);
+
+create function api.fleet_part(c api.counted, u api.uptime_basis) returns api.fleet_part
+language sql immutable parallel safe
+return case when c.measured_minutes > 0 then (
+  select row(
+    c.scheduled_minutes,
+    c.scheduled_minutes * p.pct,
+    (c.scheduled_minutes * case when u."uptimePctLow" < u."uptimePctHigh" then p.pct - u."uptimePctLow" else 0 end) ^ 2,
+    (c.scheduled_minutes * case when u."uptimePctLow" < u."uptimePctHigh" then u."uptimePctHigh" - p.pct else 0 end) ^ 2
+  )::api.fleet_part
+  from (select 100 * (1 - c.down_minutes / c.measured_minutes::double precision) as pct) p
+) end;
+
+create function api.fleet_basis(scheduled bigint, measured bigint, down bigint, part api.fleet_part) returns api.uptime_basis
+language sql immutable parallel safe
+return (
+  select row(
+    api.uptime_pct(measured, down, scheduled),
+    coalesce(measured, 0),
+    coalesce(scheduled, 0),
+    api.pct_down(coalesce(measured, 0), scheduled),
+    b.low,
+    b.high
+  )::api.uptime_basis
+  from api.fleet_bounds(api.pct_down(measured - down, measured), part.scheduled::bigint, part.up, part.below, part.above) b
+);
+
+-- What was each UTC day of each venue like? Every venue has every day of the window, with as many scheduled minutes as are over and published; a day that
+-- nobody measured has nulls for the rest, not zeroes. `venue_ids` null: all venues.
+create function api.days(window_days integer, venue_ids smallint[] default null)
+returns table (
+  venue_id smallint,
+  day date,
+  scheduled_minutes integer,
+  measured_minutes integer,
+  down_minutes integer,
+  degraded_minutes integer,
+  half_hour_squares integer,
+  three_hour_squares integer,
+  rest_minutes integer,
+  rest_down_minutes integer,
+  rest_half_hour_squares integer,
+  rest_three_hour_squares integer,
+  stream_minutes integer,
+  stream_down_minutes integer,
+  stream_half_hour_squares integer,
+  stream_three_hour_squares integer
+)
+language sql stable
+begin atomic
+  select
+    v.venue_id,
+    c.day,
+    -- what was measured was scheduled, whatever the registry's clock says
+    greatest(
+      api.scheduled_minutes(v.watched_from, c.from_at, least(c.from_at + interval '24 hours', k.published_to)), coalesce(m.measured_minutes, 0)
+    ),
+m.measured_minutes, m.down_minutes, m.degraded_minutes, m.half_hour_squares, m.three_hour_squares, m.rest_minutes, m.rest_down_minutes, m.rest_half_hour_squares, m.rest_three_hour_squares, m.stream_minutes, m.stream_down_minutes, m.stream_half_hour_squares, m.stream_three_hour_squares
+  from api.clock k
+  cross join (
+    -- one value, not a joined row: then it is computed once, and not for each day of each venue
+    select d.day, d.day::timestamp at time zone 'UTC' as from_at
+    from (
+      select (select k.today from api.clock k) - back as day
+      from generate_series(0, window_days - 1) back
+    ) d
+  ) c
+  cross join venue v
+  left join (
+    select *
+    from api.venue_day d
+    where d.day >= (select (k.today - window_days + 1)::timestamp at time zone 'UTC' from api.clock k)
+      and (venue_ids is null or d.venue_id = any (venue_ids))
+  ) m on m.venue_id = v.venue_id and m.day = c.from_at
+  where v.published and (venue_ids is null or v.venue_id = any (venue_ids))
+  -- By itself: its readers use each value several times. Without this line it would be computed as often, and no function of it inlined.
+  offset 0;
+end;
+
+-- The UptimeDay object, the same wherever it appears: as a row, which becomes JSON in half the time of json_build_object, and there are 1,350 on the
+-- board.
+create type api.uptime as (
+  "date"             date,
+  "uptimePct"        numeric,
+  "measuredMinutes"  integer,
+  "scheduledMinutes" integer,
+  "coveragePct"      numeric,
+  "uptimePctLow"     numeric,
+  "uptimePctHigh"    numeric,
+  "downMinutes"      integer,
+  "degradedMinutes"  integer
+);
+
+-- The bounds of a day assume nothing: as if all minutes that nobody measured had been down, and as if none had.
+create function api.uptime_day(day date, scheduled integer, measured integer, down integer, degraded integer)
+returns api.uptime
+language sql immutable parallel safe
+return row(
+  day,
+  api.uptime_pct(measured, down, scheduled),
+  coalesce(measured, 0),
+  scheduled,
+  api.pct_down(coalesce(measured, 0), scheduled),
+  -- null where nothing was measured, as down is
+  api.pct_down(measured - down, scheduled),
+  api.pct_up(scheduled - down, scheduled),
+  down,
+  degraded
+)::api.uptime;
+
+-- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime.
+create function api.excluded(window_days integer) returns json
+language sql stable
+begin atomic
+  select coalesce(
+    json_agg(
+      json_build_object(
+        'region', g.region,
+        'from', api.iso(e.from_at),
+        'to', api.iso(e.to_at),
+        'minutes', extract(epoch from coalesce(e.to_at, k.published_to) - e.from_at)::int / 60,
+        'reason', case when cardinality(i.beside) > 0 then 'vantage impaired' else 'region impaired' end,
+        'venues', i.venues
+      )
+      order by e.from_at desc, g.position
+    ),
+    '[]'
+  )
+  from impairment i
+  join region g using (region_id)
+  cross join api.clock k
+  -- whole minutes that it touches
+  cross join lateral (
+    select
+      time_bucket('1 minute', i.started_at) as from_at,
+      time_bucket('1 minute', i.ended_at) + interval '1 minute' as to_at
+  ) e
+  where g.published
+    and coalesce(e.to_at, 'infinity') > (k.today - window_days + 1)::timestamp at time zone 'UTC'
+    and e.from_at < k.published_to;
+end;

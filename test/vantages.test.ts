@@ -1,0 +1,197 @@
+/** From how many places is looked: what probes report of themselves, and what readers see of it. */
+import t from "tap";
+import { findingsOn } from "../server/commands/doctor/database.js";
+import { type Pool, sql } from "../server/db.js";
+import { tick } from "../server/engine/tick.js";
+import type { Vantage } from "../server/vantage.js";
+import { type Api, serve } from "./api.js";
+import { migratedDatabase } from "./database.js";
+import { ago, measured } from "./fleet.js";
+import { forgetAt, member } from "./member.js";
+
+const [one, other, third] = ["1".repeat(16), "2".repeat(16), "3".repeat(16)];
+const frankfurt = { name: "fra1", place: "Frankfurt", network: "AS24940" };
+
+/** Machines of a region in turn, as they are recorded. */
+async function machinesOf(pool: Pool, region: string) {
+  const rows = await pool.query<{ machine: string | null }>(sql`
+    select v.machine from region_vantage v join region g using (region_id)
+    where g.region = ${region} order by v.holds_from
+  `);
+  return rows.map(({ machine }) => machine);
+}
+
+void t.test("the one machine of a region", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const region = "us-east";
+  const history = () => machinesOf(pool, region);
+  const first = member(pool, { region, machine: one });
+  const second = member(pool, { region, machine: one });
+  const away = member(pool, { region, machine: other });
+  const silent = member(pool, { region, machine: null });
+
+  await silent.renew();
+  await silent.leave();
+  t.strictSame(await history(), [], "of which nothing is known has no row");
+  await first.renew();
+  await first.renew();
+  await second.renew();
+  t.strictSame(await history(), [one], "is written down once");
+  await away.renew();
+  await first.renew();
+  t.strictSame(await history(), [one, null], "is none while there are two");
+  await forgetAt(pool, away.process);
+  await second.renew();
+  t.strictSame(
+    await history(),
+    [one, null, one],
+    "is one again when the other is gone",
+  );
+  await silent.renew();
+  t.strictSame(
+    (await history()).slice(3),
+    [null],
+    "is not known while a probe does not say where it is",
+  );
+  for (const each of [silent, first, second]) await each.leave();
+  t.equal((await history()).length, 4, "is not changed by a goodbye");
+  await member(pool, { region, machine: third }).renew();
+  t.strictSame((await history()).slice(4), [third], "follows a move");
+  t.strictSame(await machinesOf(pool, "eu-central"), [], "is its own");
+
+  const [at] = await pool.query<{ before: string | null; now: string }>(sql`
+    select api.vantage_of(g.region_id, now() - interval '1 day') as before, api.vantage_of(g.region_id, now()) as now
+    from region g where g.region = ${region}
+  `);
+  t.strictSame(at, { before: null, now: third });
+});
+
+interface Fleet {
+  regions: {
+    id: string;
+    vantage: Record<string, string | null>;
+    sameMachineAs: string[];
+    probes: { vantage: object }[];
+  }[];
+  vantages: number;
+}
+
+interface Summary {
+  summary: {
+    regions: number;
+    vantages: number;
+    vantageNote: string | null;
+  };
+}
+
+void t.test("vantages as readers see them", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const now = new Date();
+  const probes = ["eu-central", "ap-southeast", "us-east"].map((region) => ({
+    region,
+    on: (machine: string | null, vantage: Vantage | null = null) =>
+      member(pool, { region, machine, vantage, startedAt: now }),
+  }));
+  const [eu, ap, us] = probes;
+  await measured(pool, { from: ago(60), to: ago(0), venue: "kraken" });
+
+  await t.test(
+    "of which nothing is known are as many as regions",
+    async (t) => {
+      await see();
+      const { fleet, board } = await shown(api);
+      t.equal(fleet.vantages, 3);
+      t.match(board, { regions: 3, vantages: 3, vantageNote: null });
+      t.strictSame(fleet.regions[0]!.vantage, {
+        ...{ name: null, place: null, network: null, machine: null },
+      });
+    },
+  );
+
+  await t.test("that are one machine are one", async (t) => {
+    for (const region of [eu!, ap!, us!])
+      await region.on(one, frankfurt).renew();
+    await see();
+    const { fleet, board } = await shown(api);
+    t.equal(fleet.vantages, 1);
+    t.strictSame(
+      fleet.regions.map(({ sameMachineAs }) => sameMachineAs),
+      [
+        ["ap-southeast", "us-east"],
+        ["eu-central", "us-east"],
+        ["eu-central", "ap-southeast"],
+      ],
+    );
+    const vantage = { ...frankfurt, machine: one };
+    t.match(fleet.regions[1], { vantage, probes: [{ vantage }] });
+    t.match(board, { regions: 3, vantages: 1 });
+    t.equal(
+      board.vantageNote,
+      "eu-central, ap-southeast, us-east run on one machine and are one vantage: trouble of its network may look like trouble of venues.",
+    );
+    const found = await doctored(pool);
+    t.match(found, {
+      grade: "warning",
+      found: /^eu-central, ap-southeast, us-east have probes on one machine/,
+      advice: /docs\/production.md/,
+    });
+  });
+
+  await t.test("are counted by their machines", async (t) => {
+    await pool.query(
+      sql`update probe set alive_until = now() - interval '1 s'`,
+    );
+    await us!
+      .on(other, { ...frankfurt, name: "nyc", place: "New York" })
+      .renew();
+    await eu!.on(one, frankfurt).renew();
+    await eu!.on(one, { ...frankfurt, name: "fra2" }).renew();
+    await see();
+    const { fleet, board } = await shown(api);
+    t.equal(fleet.vantages, 2);
+    t.match(board, {
+      vantages: 2,
+      vantageNote: /^eu-central, ap-southeast run on one machine/,
+    });
+    const [inEurope, inAsia, inAmerica] = fleet.regions;
+    t.strictSame(
+      inEurope!.vantage,
+      { ...frankfurt, name: null, machine: one },
+      "what its probes do not agree on is left open",
+    );
+    t.strictSame(inAsia!.sameMachineAs, ["eu-central"], "as it was last");
+    t.strictSame(inAmerica!.sameMachineAs, []);
+    t.match(inAmerica!.vantage, { place: "New York", machine: other });
+    t.match(await doctored(pool), {
+      grade: "ok",
+      found: "no two regions have probes on one machine",
+    });
+  });
+
+  await t.test("are of those that report alone", async (t) => {
+    await pool.query(sql`
+      delete from sample where region_id = (select region_id from region where region = 'us-east')
+    `);
+    await see();
+    const { fleet, board } = await shown(api);
+    t.equal(fleet.vantages, 1);
+    t.match(board, { regions: 2, vantages: 1 });
+  });
+
+  /** The next instant, of which bodies are made anew. */
+  async function see(): Promise<void> {
+    t.ok(await tick(pool, new Date()));
+  }
+});
+
+async function shown(api: Api) {
+  const fleet = await api.ask<Fleet>("/v1/regions");
+  const board = await api.ask<Summary>("/v1/status");
+  return { fleet: fleet.body, board: board.body.summary };
+}
+
+async function doctored(pool: Pool) {
+  const findings = await findingsOn(pool, null, null);
+  return findings.find(({ check }) => check === "vantages")!;
+}

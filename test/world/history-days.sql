@@ -1,0 +1,88 @@
+-- The days of a history before the one that runs, as they would have been counted had every minute been measured: samples of all of them would be
+-- three hundred million. They are noted as days whose minutes are not kept.
+--
+-- $1 the first day, $2 the day that runs, $3 past faults, as history.sql has them.
+with faults as materialized (
+  select f.*, tstzrange(f."from", f."to") as during
+  from jsonb_to_recordset($3::jsonb) as f (
+    venue text, component text, regions text[], shows fault, "slowMs" int, "from" timestamptz, "to" timestamptz
+  )
+  -- one region alone brings nothing down, and a slow answer is a good one
+  where (f.regions is null or cardinality(f.regions) > 1) and f.shows is not null
+),
+days as (
+  select day, tstzrange(day, day + interval '24 hours') as whole
+  from generate_series($1::timestamptz, $2::timestamptz - interval '24 hours', interval '24 hours') as day
+),
+-- what befell a component on a day; where a socket is down, so are its streams
+befallen as (
+  select d.day, c.component_id, range_agg(f.during * d.whole) as during
+  from faults f
+  join days d on f.during && d.whole
+  join venue v on f.venue is null or f.venue = v.venue
+  join component c on c.venue_id = v.venue_id
+    and (f.component is null or f.component in (c.component, c.kind || ':*') or f.component = 'ws:conn' and c.kind = 'ws')
+  group by 1, 2
+),
+-- from the minutes that they touch
+counted as (
+  select
+    b.day,
+    b.component_id,
+    sum(m.minutes)::int as down
+  from befallen b
+  cross join lateral (
+    select sum(extract(epoch from date_trunc('minute', upper(r) - interval '1 ms') - date_trunc('minute', lower(r))) / 60 + 1) as minutes
+    from unnest(b.during) as r
+  ) m
+  group by 1, 2
+),
+component_days as (
+  insert into component_day_former (
+    day, component_id, measured_minutes, down_minutes, degraded_minutes, half_hour_squares, three_hour_squares
+  )
+  select d.day, c.component_id, 1440, coalesce(b.down, 0), 0, 30 * 1440, 180 * 1440
+  from days d
+  cross join component c
+  left join counted b using (day, component_id)
+  where c.published
+  returning day, component_id, down_minutes
+),
+-- Of one venue no two old faults are at the same time on one day, so its minutes are those of its worst component.
+parts as (
+  select
+    o.day,
+    c.venue_id,
+    c.kind = 'rest' as is_rest,
+    count(*) as components,
+    count(*) filter (where o.down_minutes > 0) as down,
+    max(o.down_minutes) as down_minutes
+  from component_days o
+  join component c using (component_id)
+  group by 1, 2, 3
+),
+venues as (
+  select
+    p.day,
+    p.venue_id,
+    case when sum(p.down) * 2 >= sum(p.components) then max(p.down_minutes) else 0 end as down_minutes,
+    max(p.down_minutes) as bad_minutes,
+    bool_or(p.is_rest) as has_rest,
+    bool_or(not p.is_rest) as has_streams,
+    coalesce(max(p.down_minutes) filter (where p.is_rest and p.down * 2 >= p.components), 0) as rest_down_minutes,
+    coalesce(max(p.down_minutes) filter (where not p.is_rest and p.down * 2 >= p.components), 0) as stream_down_minutes
+  from parts p
+  group by 1, 2
+)
+insert into venue_day_former (
+  day, venue_id, measured_minutes, down_minutes, degraded_minutes, half_hour_squares, three_hour_squares,
+  rest_minutes, rest_down_minutes, rest_half_hour_squares, rest_three_hour_squares,
+  stream_minutes, stream_down_minutes, stream_half_hour_squares, stream_three_hour_squares
+)
+select
+  v.day, v.venue_id, 1440, v.down_minutes, v.bad_minutes - v.down_minutes, 30 * 1440, 180 * 1440,
+  r.minutes, v.rest_down_minutes, 30 * r.minutes, 180 * r.minutes,
+  s.minutes, v.stream_down_minutes, 30 * s.minutes, 180 * s.minutes
+from venues v
+cross join lateral (select case when v.has_rest then 1440 else 0 end as minutes) r
+cross join lateral (select case when v.has_streams then 1440 else 0 end as minutes) s
