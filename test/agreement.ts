@@ -150,7 +150,7 @@ async function compare(
 }
 
 function summary({ worlds }: Run, opinions: Opinion[]): string {
-  const { incidents, impairments } = joined(opinions);
+  const { incidents, impairments, outliers } = joined(opinions);
   const that = (is: (one: (typeof incidents)[number]) => boolean) =>
     incidents.filter(is).length;
   return [
@@ -161,6 +161,9 @@ function summary({ worlds }: Run, opinions: Opinion[]): string {
     `${that((one) => one.retractedAt !== null)} retracted`,
     `${that((one) => one.flapping)} flapping`,
     `${impairments.length} impairments`,
+    `${impairments.filter(({ seenElsewhere }) => seenElsewhere).length} of them seen elsewhere`,
+    `${outliers.length} outliers`,
+    `${outliers.filter(({ endedAt }) => endedAt !== null).length} of them over`,
   ].join(", ");
 }
 
@@ -177,6 +180,7 @@ function joined(opinions: Opinion[]): EngineRecords {
     incidents: opinions.flatMap(({ incidents }) => incidents),
     alerts: opinions.flatMap(({ alerts }) => alerts),
     impairments: opinions.flatMap(({ impairments }) => impairments),
+    outliers: opinions.flatMap(({ outliers }) => outliers),
   };
 }
 
@@ -185,6 +189,7 @@ function recordLines({
   incidents,
   alerts,
   impairments,
+  outliers,
 }: EngineRecords): string {
   const venueOf = new Map(incidents.map(({ slug, venue }) => [slug, venue]));
   return [
@@ -208,9 +213,16 @@ function recordLines({
       [
         `${i.venues[0]} impaired in ${i.region}: from ${time(i.startedAt)}`,
         `recognised ${time(i.recognisedAt)}, ended ${time(i.endedAt)}`,
+        `${i.seenElsewhere ? "" : "not "}seen elsewhere`,
         `by ${i.venues.join(" ")}`,
         `together in ${i.group.join(" ")}`,
       ].join(", "),
+    ),
+    ...outliers.map((o) =>
+      [
+        `${o.venue} ${o.component} has the outlier ${o.region}`,
+        `from ${time(o.startedAt)} until ${time(o.endedAt)}`,
+      ].join(" "),
     ),
   ]
     .toSorted()

@@ -16,8 +16,9 @@ const texts = {
   componentStates: `select * from component_state order by component_id`,
   venueStates: `select * from venue_state order by venue_id`,
   impairments: `
-    select i.started_at, i.recognised_at, i.ended_at, i.region_id, i.venues, i.measured
+    select i.started_at, i.recognised_at, i.ended_at, i.seen_elsewhere, i.region_id, i.venues, i.measured
     from impairment i order by i.recognised_at, i.region_id`,
+  outliers: `select * from outlier order by component_id, region_id, started_at`,
   incidents: `select to_jsonb(i) - 'incident_id' as incident from incident i order by i.slug`,
   alerts: `
     select i.slug, e.kind, e.severity, e.at, e.dropped_at is not null as dropped
@@ -40,6 +41,7 @@ export async function forgetDecisions(db: Db): Promise<void> {
     delete from component_state;
     delete from venue_state;
     delete from impairment;
+    delete from outlier;
     delete from typical_latency;
     delete from rules_in_force;
     delete from engine_clock;

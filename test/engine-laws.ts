@@ -15,8 +15,16 @@ export async function openedWithoutQuorum(
           where s.state in ('degraded', 'outage') and (s.bad_run >= ${rules.opening_bad_run} or s.in_part)
         ) as agree
       from region_state s
+      cross join engine_clock k
       where s.reporting
-        and not exists (select from impairment i where i.region_id = s.region_id and i.ended_at is null)
+        and not exists (
+          select from impairment i
+          where i.region_id = s.region_id and (i.ended_at is null or i.ended_at = k.ticked_at and not i.seen_elsewhere)
+        )
+        and not exists (
+          select from outlier o
+          where o.component_id = s.component_id and o.region_id = s.region_id and o.ended_at is null
+        )
       group by s.component_id
     )
     select i.slug || ' opened by ' || coalesce(c.agree, 0) || ' of ' || coalesce(c.regions, 0) as line

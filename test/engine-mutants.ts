@@ -54,17 +54,19 @@ export const mutants: Mutant[] = [
     breaks: "where all is not well, samples are seen before they are known",
     file: "engine/030-region-verdicts.sql",
     found: `        and s.ts <= engine.known_by(at, known_at, s.received_after_s, w.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and engine.counts(s.ts, s.good, s.latency_us, w.slow_from_us, w.ours)
       having`,
-    becomes: "      having",
+    becomes: `        and engine.counts(s.ts, s.good, s.latency_us, w.slow_from_us, w.ours)
+      having`,
     noticedBy: ["6-late-trouble"],
   },
   {
     breaks: "bad runs are made of samples that are not known yet, too",
     file: "engine/030-region-verdicts.sql",
-    found: `
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+    found: `        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
       group by 1`,
-    becomes: `
+    becomes: `        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
       group by 1`,
     noticedBy: ["6-three-that-hung"],
   },
@@ -173,8 +175,10 @@ export const mutants: Mutant[] = [
   {
     breaks: "exactly the share of a degraded component is none",
     file: "engine/030-region-verdicts.sql",
-    found: "c.failed >= c.samples * r.degraded_bad_share",
-    becomes: "c.failed > c.samples * r.degraded_bad_share",
+    found:
+      "c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed)",
+    becomes:
+      "c.failed > c.samples * r.degraded_bad_share and c.failed >= r.degraded_min_failed",
     noticedBy: ["3-a-fifth-is-degraded"],
   },
   {
@@ -246,8 +250,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "good samples do not end a bad run",
     file: "engine/030-region-verdicts.sql",
-    found: "where s.ts > coalesce(c.newest_well_at, c.judged_from) and",
-    becomes: "where s.ts > c.judged_from and",
+    found:
+      "count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and",
+    becomes: "count(*) filter (where s.ts > c.judged_from and",
     noticedBy: ["6-scattered-errors", "6-three-in-a-row"],
   },
   {
@@ -267,8 +272,10 @@ export const mutants: Mutant[] = [
   {
     breaks: "unserved slots make a stream's run",
     file: "engine/030-region-verdicts.sql",
-    found: " and not (c.streams and s.unserved is true)) as run",
-    becomes: ") as run",
+    found:
+      "count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and not (c.streams and s.unserved is true)) as run",
+    becomes:
+      "count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from)) as run",
     noticedBy: ["6-stall-before-the-socket-fell"],
   },
   {
@@ -368,9 +375,13 @@ export const mutants: Mutant[] = [
     breaks: "regions are impaired an instant too late",
     file: "engine/080-tick.sql",
     found: `  perform engine.keep_impairments(at, r);
-  perform engine.keep_component_states(at, r);`,
-    becomes: `  perform engine.keep_component_states(at, r);
-  perform engine.keep_impairments(at, r);`,
+  perform engine.keep_outliers(at, r);
+  perform engine.keep_component_states(at, r);
+`,
+    becomes: `  perform engine.keep_outliers(at, r);
+  perform engine.keep_component_states(at, r);
+  perform engine.keep_impairments(at, r);
+`,
     noticedBy: ["4-only-region"],
   },
   {
@@ -383,11 +394,11 @@ export const mutants: Mutant[] = [
   {
     breaks: "an impaired region says when an incident began",
     file: "engine/070-incidents.sql",
-    found: `    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-    and engine.is_bad(s.state)
-    and (s.bad_run`,
-    becomes: `    and engine.is_bad(s.state)
-    and (s.bad_run`,
+    found: `    and s.reporting
+    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+    and not exists (select from engine.outliers`,
+    becomes: `    and s.reporting
+    and not exists (select from engine.outliers`,
     noticedBy: ["4-outage-beside-an-impaired-region"],
   },
   {
@@ -401,7 +412,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "an outage that other regions see is one region's trouble",
     file: "engine/040-impaired-regions.sql",
-    found: " and (bool_or(s.bad) filter (where not i.inside)) is not true",
+    found: " and (bool_or(s.lately_bad) filter (where not i.inside)) is not true",
     becomes: "",
     noticedBy: ["4-outage-everywhere", "4-outage-seen-from-two-machines"],
   },
@@ -416,10 +427,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "an impairment goes on although another region sees the same",
     file: "engine/040-impaired-regions.sql",
-    found: `from engine.venues_by_group(at, r) a
-      where a.regions = coalesce(i.beside, array[i.region_id]) and a.bad_alone`,
-    becomes: `from engine.venues_by_region(at, r) a
-      where a.region_id = i.region_id and a.bad`,
+    found: "count(*) filter (where a.bad_alone) as alone",
+    becomes: "count(*) filter (where a.bad) as alone",
     noticedBy: ["4-outage-in-a-cascade"],
   },
   {
@@ -453,15 +462,15 @@ export const mutants: Mutant[] = [
   {
     breaks: "an impairment goes on while half of its venues are bad",
     file: "engine/040-impaired-regions.sql",
-    found: "cardinality(i.venues) >= 2 * (",
-    becomes: "cardinality(i.venues) > 2 * (",
+    found: "2 * now_bad.alone <= cardinality",
+    becomes: "2 * now_bad.alone < cardinality",
     noticedBy: ["4-impaired-region"],
   },
   {
     breaks: "an impairment never ends",
     file: "engine/040-impaired-regions.sql",
-    found: "where i.ended_at is null\n    and",
-    becomes: "where false\n    and",
+    found: "where n.ended_at is null and",
+    becomes: "where false and",
     noticedBy: ["4-impaired-region", "6-impaired-witness"],
   },
   {
@@ -488,9 +497,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "one region makes its machine impaired",
     file: "engine/040-impaired-regions.sql",
-    found: `    bool_and(s.bad) filter (where i.inside) and (bool_or(s.bad) filter (where not i.inside)) is not true,
+    found: `    bool_and(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
     bool_and(s.freshly_bad) filter`,
-    becomes: `    bool_or(s.bad) filter (where i.inside) and (bool_or(s.bad) filter (where not i.inside)) is not true,
+    becomes: `    bool_or(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
     bool_or(s.freshly_bad) filter`,
     noticedBy: ["4-machine-fails-region-by-region"],
   },
@@ -518,8 +527,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine's impairment ends by one region",
     file: "engine/040-impaired-regions.sql",
-    found: "a.regions = coalesce(i.beside, array[i.region_id])",
-    becomes: "a.regions = array[i.region_id]",
+    found: "a.regions = coalesce(n.beside, array[n.region_id])",
+    becomes: "a.regions = array[n.region_id]",
     noticedBy: ["4-one-machine"],
   },
   {
@@ -578,7 +587,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "it takes a majority of the regions in the registry",
     file: "engine/050-quorum.sql",
-    found: "count(s.state) as counted",
+    found: "count(s.state) filter (where o.region_id is null) as counted",
     becomes: "(select count(*) from region g where g.published) as counted",
     noticedBy: ["5-ties-at-two"],
   },
@@ -606,7 +615,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "health needs no witnesses",
     file: "engine/050-quorum.sql",
-    found: "when operational + bad < quorum then 'unknown'",
+    found: "when operational + bad + outliers < quorum then 'unknown'",
     becomes: "when false then 'unknown'",
     noticedBy: ["5-health-needs-witnesses"],
   },
@@ -825,9 +834,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "what nobody measures any more stays open",
     file: "engine/070-incidents.sql",
-    found: "when state = 'unknown' and since",
-    becomes: "when false and since",
-    noticedBy: ["6-nobody-measures-for-a-day"],
+    found: "when not_bad_since <= at",
+    becomes: "when false and not_bad_since <= at",
+    noticedBy: ["6-nobody-measures-for-a-day", "6-flips-for-a-day"],
   },
   {
     breaks: "what nobody measures closes after the usual hold",
@@ -878,8 +887,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "it is over only when the last region sees it so",
     file: "engine/070-incidents.sql",
-    found: "offset last_bad_at.quorum - 1",
-    becomes: "offset 0",
+    found: "where n.place = c.quorum",
+    becomes: "where n.place = 1",
     noticedBy: ["6-recovery-of-the-majority"],
   },
   {
@@ -892,18 +901,27 @@ export const mutants: Mutant[] = [
   {
     breaks: "the end of an incident goes back",
     file: "engine/070-incidents.sql",
-    found:
-      "last_bad_at = greatest(i.last_bad_at, engine.last_bad_at(s.component_id, s.quorum, at))",
-    becomes: "last_bad_at = engine.last_bad_at(s.component_id, s.quorum, at)",
+    found: `      last_bad_at = greatest(i.last_bad_at, n.last_bad_at)
+  from component_state s
+  left join engine.last_bad_at(open, at) n using (component_id)
+  where s.component_id = i.component_id
+    and i.closed_at is null and i.retracted_at is null
+    and engine.is_bad(s.state)
+    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at);`,
+    becomes: `      last_bad_at = n.last_bad_at
+  from component_state s
+  left join engine.last_bad_at(open, at) n using (component_id)
+  where s.component_id = i.component_id
+    and i.closed_at is null and i.retracted_at is null
+    and engine.is_bad(s.state);`,
     noticedBy: ["6-end-never-goes-back"],
     refusedBy: "refuse_rewriting",
   },
   {
     breaks: "an incident ends before it began",
     file: "engine/070-incidents.sql",
-    found:
-      "greatest(n.started_at, engine.last_bad_at(c.component_id, s.quorum, at)) as last_bad_at",
-    becomes: "engine.last_bad_at(c.component_id, s.quorum, at) as last_bad_at",
+    found: "greatest(n.started_at, b.last_bad_at) as last_bad_at",
+    becomes: "b.last_bad_at as last_bad_at",
     noticedBy: ["6-end-not-before-the-start"],
   },
   {
@@ -926,9 +944,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "regions without a run confirm",
     file: "engine/070-incidents.sql",
-    found: `    and engine.is_bad(s.state)
+    found: `  where engine.is_bad(s.state)
     and (s.bad_run >= r.opening_bad_run or s.in_part)`,
-    becomes: "    and engine.is_bad(s.state)",
+    becomes: "  where engine.is_bad(s.state)",
     noticedBy: ["6-short-run-dates-nothing"],
   },
   {
@@ -941,9 +959,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "what is well confirms by its run",
     file: "engine/070-incidents.sql",
-    found: `    and engine.is_bad(s.state)
+    found: `  where engine.is_bad(s.state)
     and (s.bad_run`,
-    becomes: "    and (s.bad_run",
+    becomes: "  where (s.bad_run",
     noticedBy: ["6-three-of-twenty"],
   },
   {
@@ -965,9 +983,9 @@ export const mutants: Mutant[] = [
     breaks: "who fails in part has no run",
     file: "engine/070-incidents.sql",
     found: `s.bad_run >= r.opening_bad_run
-  from region_state`,
+  from engine.counted_states`,
     becomes: `s.bad_run >= r.opening_bad_run and not s.in_part
-  from region_state`,
+  from engine.counted_states`,
     noticedBy: ["6-in-part-and-in-a-row"],
   },
   {
@@ -1083,8 +1101,8 @@ export const mutants: Mutant[] = [
     breaks: "a second incident opens while one is open",
     file: "engine/070-incidents.sql",
     found:
-      "and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)",
-    becomes: "",
+      "where not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)",
+    becomes: "where true",
     noticedBy: ["6-recovery-of-the-majority"],
     refusedBy: "incident_open",
   },
@@ -1222,5 +1240,170 @@ export const mutants: Mutant[] = [
     found: "case m.kind when 'closed' then i.peak_severity else i.severity end",
     becomes: "i.severity",
     noticedBy: ["6-recovery-of-the-majority"],
+  },
+
+  // 3. What a region's own trouble did to it
+  {
+    breaks: "what a region's own trouble did counts when it is over",
+    file: "engine/030-region-verdicts.sql",
+    found: "and i.ended_at > since and i.ended_at <= at",
+    becomes: "and false",
+    noticedBy: ["4-impairment-outlasts-a-slow-cadence"],
+  },
+  {
+    breaks: "what was bad in an impairment that was none is left out",
+    file: "engine/030-region-verdicts.sql",
+    found: "and not i.seen_elsewhere",
+    becomes: "",
+    noticedBy: ["4-outage-reaches-regions-in-turn"],
+  },
+  {
+    breaks: "good samples of an impairment are left out, too",
+    file: "engine/030-region-verdicts.sql",
+    found:
+      "(ours @> ts and (not good or latency_us >= slow_from_us)) is not true",
+    becomes: "(ours @> ts) is not true",
+    noticedBy: ["4-impairment-outlasts-a-slow-cadence"],
+  },
+  {
+    breaks: "a run is made of what a region's own trouble did",
+    file: "engine/030-region-verdicts.sql",
+    found: `        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
+      group by 1`,
+    becomes: "      group by 1",
+    noticedBy: ["4-run-after-an-impairment"],
+  },
+  {
+    breaks: "an incident starts with what a region's own trouble did",
+    file: "engine/070-incidents.sql",
+    found:
+      "and engine.counts(b.ts, b.good, b.latency_us, l.slow_from_us, o.spans)",
+    becomes: "",
+    noticedBy: ["4-run-after-an-impairment"],
+  },
+  {
+    breaks: "one failed sample makes a component degraded",
+    file: "engine/030-region-verdicts.sql",
+    found: "greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed)",
+    becomes: "c.samples * r.degraded_bad_share",
+    noticedBy: ["3-one-failed-of-five"],
+  },
+
+  // 4. Impairments that end, and outliers
+  {
+    breaks: "a region votes while it still sees what its own trouble did",
+    file: "engine/040-impaired-regions.sql",
+    found: "or i.ended_at = at and not i.seen_elsewhere",
+    becomes: "",
+    noticedBy: ["4-one-machine"],
+  },
+  {
+    breaks: "a region that others agree with votes an instant too late",
+    file: "engine/040-impaired-regions.sql",
+    found: "i.ended_at = at and not i.seen_elsewhere",
+    becomes: "i.ended_at = at",
+    noticedBy: ["4-outage-reaches-regions-in-turn"],
+  },
+  {
+    breaks: "an impairment starts when it is seen to be bad",
+    file: "engine/040-impaired-regions.sql",
+    found: "min(least(s.bad_since, s.run_from))",
+    becomes: "min(s.bad_since)",
+    noticedBy: ["4-impairment-starts-with-its-first-failure"],
+  },
+  {
+    breaks: "the last region to see the end of an outage was alone with it",
+    file: "engine/040-impaired-regions.sql",
+    found: "(bool_or(s.lately_bad) filter (where not i.inside)) is not true",
+    becomes: "(bool_or(s.bad) filter (where not i.inside)) is not true",
+    noticedBy: ["4-last-to-see-the-end"],
+  },
+  {
+    breaks: "a region's own trouble is a witness of another one's",
+    file: "engine/040-impaired-regions.sql",
+    found: "where i.region_id = s.region_id and not i.seen_elsewhere",
+    becomes: "where false",
+    noticedBy: ["4-networks-fail-in-turn"],
+  },
+  {
+    breaks: "an outlier votes",
+    file: "engine/050-quorum.sql",
+    found: "engine.is_bad(s.state) and o.region_id is null",
+    becomes: "engine.is_bad(s.state)",
+    noticedBy: ["4-outlier", "4-two-outliers-of-five"],
+  },
+  {
+    breaks: "an outlier's outage counts",
+    file: "engine/050-quorum.sql",
+    found: "s.state = 'outage' and o.region_id is null",
+    becomes: "s.state = 'outage'",
+    noticedBy: ["4-outlier-and-a-slow-region"],
+  },
+  {
+    breaks: "an outlier is one of those of whom it takes a quorum",
+    file: "engine/050-quorum.sql",
+    found: "count(s.state) filter (where o.region_id is null) as counted",
+    becomes: "count(s.state) as counted",
+    noticedBy: ["4-two-outliers-of-five"],
+  },
+  {
+    breaks: "of two regions the outlier leaves the other one to know nothing",
+    file: "engine/050-quorum.sql",
+    found: "operational + bad + outliers < quorum",
+    becomes: "operational + bad < quorum",
+    noticedBy: ["4-outlier-of-two-regions"],
+  },
+  {
+    breaks: "an outlier confirms",
+    file: "engine/070-incidents.sql",
+    found:
+      "and not exists (select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id)",
+    becomes: "",
+    noticedBy: ["4-outlier-confirms-nothing"],
+  },
+  {
+    breaks: "an outlier remains one when others have joined it",
+    file: "engine/045-outliers.sql",
+    found: "s.lasting >= s.quorum or",
+    becomes: "",
+    noticedBy: ["4-outlier-is-joined"],
+  },
+  {
+    breaks: "an outlier that has seen the component well remains one",
+    file: "engine/045-outliers.sql",
+    found: "s.region_id = o.region_id and s.state = 'operational'",
+    becomes: "false",
+    noticedBy: ["4-outlier-falls-silent"],
+  },
+  {
+    breaks: "an outlier is one no more when it falls silent",
+    file: "engine/045-outliers.sql",
+    found: "        or not exists (\n          select from component c",
+    becomes:
+      "        or not exists (select from seen s where s.component_id = o.component_id and s.region_id = o.region_id)\n        or not exists (\n          select from component c",
+    noticedBy: ["4-outlier-falls-silent"],
+  },
+  {
+    breaks: "a region that sees an open incident becomes an outlier",
+    file: "engine/045-outliers.sql",
+    found:
+      "and not exists (select from engine.open_incidents_of(array[s.component_id]))",
+    becomes: "",
+    noticedBy: ["4-no-outlier-where-others-agreed"],
+  },
+  {
+    breaks: "a region that others agree with becomes an outlier",
+    file: "engine/045-outliers.sql",
+    found: "and engine.is_bad(c.state) is not true",
+    becomes: "",
+    noticedBy: ["4-no-outlier-where-others-agreed"],
+  },
+  {
+    breaks: "what has just turned bad lasts",
+    file: "engine/045-outliers.sql",
+    found:
+      "count(*) filter (where s.bad_since <= at - engine.ms(r.impaired_within_ms)) over",
+    becomes: "count(*) filter (where s.bad_since <= at) over",
+    noticedBy: ["4-outlier-is-joined"],
   },
 ];

@@ -3,6 +3,7 @@ import { type Db, sql } from "../server/db.js";
 import { accepted, decideUpTo, tick } from "../server/engine/tick.js";
 import type { Run } from "./random-worlds.js";
 import type { Moment, Opinion } from "./second-opinion.js";
+import { isOfComponent } from "./second-opinion/incidents.js";
 import type { Sample } from "./second-opinion/world.js";
 
 /** Nothing is watched and nothing was measured but what these worlds hold. Their samples come later. */
@@ -11,7 +12,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
   const venues = worlds.flatMap(({ venues }) => venues);
   await db.script(`
     truncate region, venue, component, probe, watch, sample, typical_latency, engine_clock, region_state, component_state,
-      venue_state, incident, alert_event, delivery, delivery_attempt, impairment, region_vantage restart identity cascade
+      venue_state, incident, alert_event, delivery, delivery_attempt, impairment, outlier, region_vantage restart identity cascade
   `);
   await db.query(sql`
     insert into region (region, name, position)
@@ -118,7 +119,7 @@ export async function retractByHand(db: Db, { worlds }: Run, at: number) {
 }
 
 /**
- * What the engine says as of now of states and impaired regions, a line each. The same of the second opinion is
+ * What the engine says as of now of states, impaired regions and outliers, a line each. The same of the second opinion is
  * `linesOf`. Regions without a sample in the window are left out as long as they are said to see nothing.
  */
 export async function engineLines(db: Db): Promise<string> {
@@ -128,6 +129,7 @@ export async function engineLines(db: Db): Promise<string> {
       select 1, s.component_id, s.region_id, concat_ws(
         ' ', v.venue, c.component, g.region, s.state, s.reporting, s.samples, s.bad, s.slow, s.bad_run, s.in_part,
         coalesce(round(extract(epoch from s.newest_bad_at) * a_second)::text, '-'),
+        coalesce(round(extract(epoch from s.run_from) * a_second)::text, '-'),
         coalesce(round(extract(epoch from s.bad_since) * a_second)::text, '-')
       )
       from region_state s
@@ -138,7 +140,8 @@ export async function engineLines(db: Db): Promise<string> {
       where s.samples > 0 or s.state <> 'unknown' or s.reporting
       union all
       select 2, s.component_id, 0, concat_ws(
-        ' ', v.venue, c.component, s.state, s.reporting, s.quorum, round(extract(epoch from s.since) * a_second)
+        ' ', v.venue, c.component, s.state, s.reporting, s.quorum, round(extract(epoch from s.since) * a_second),
+        coalesce(round(extract(epoch from s.not_bad_since) * a_second)::text, '-')
       )
       from component_state s
       join component c using (component_id)
@@ -161,6 +164,16 @@ export async function engineLines(db: Db): Promise<string> {
       ) b
       cross join ms
       where i.ended_at is null
+      union all
+      select 5, o.component_id, g.position, concat_ws(
+        ' ', v.venue, c.component, 'outlier', g.region, round(extract(epoch from o.started_at) * a_second)
+      )
+      from outlier o
+      join component c using (component_id)
+      join venue v using (venue_id)
+      join region g using (region_id)
+      cross join ms
+      where o.ended_at is null
     )
     select string_agg(line, e'\n' order by what, place, within) as lines from lines
   `);
@@ -176,13 +189,16 @@ export function opinionLines(moments: Moment[]): string {
         [
           ...[v.venue, v.component, v.region, v.state, v.reporting ? "t" : "f"],
           ...[v.samples, v.failed, v.slow, v.badRun, v.failsInPart ? "t" : "f"],
-          ...[v.newestBadAt ?? "-", v.badSince ?? "-"],
+          ...[v.newestBadAt ?? "-", v.runFrom ?? "-", v.badSince ?? "-"],
         ].join(" "),
       ),
   );
   const components = moments.flatMap(({ components }) =>
     components.map((c) =>
-      [c.venue, c.component, c.state, c.counted, c.quorum, c.since].join(" "),
+      [
+        ...[c.venue, c.component, c.state, c.counted, c.quorum],
+        ...[c.since, c.notBadSince ?? "-"],
+      ].join(" "),
     ),
   );
   const venues = moments.flatMap(({ venues }) =>
@@ -200,15 +216,30 @@ export function opinionLines(moments: Moment[]): string {
       ].join(" "),
     ),
   );
-  return [...views, ...components, ...venues, ...impaired].join("\n");
+  // in the order of components, and then of regions
+  const outliers = moments.flatMap(({ components, views, outliers }) =>
+    components.flatMap((component) =>
+      views.filter(isOfComponent(component)).flatMap(({ region }) =>
+        outliers
+          .filter(isOfComponent(component))
+          .filter((one) => one.region === region)
+          .map((o) =>
+            [o.venue, o.component, "outlier", region, o.startedAt].join(" "),
+          ),
+      ),
+    ),
+  );
+  return [...views, ...components, ...venues, ...impaired, ...outliers].join(
+    "\n",
+  );
 }
 
 export type EngineRecords = Pick<
   Opinion,
-  "incidents" | "alerts" | "impairments"
+  "incidents" | "alerts" | "impairments" | "outliers"
 >;
 
-/** What the engine has on record of incidents, alerts and impairments, oldest first. */
+/** What the engine has on record of incidents, alerts, impairments and outliers, oldest first. */
 export async function engineRecords(db: Db): Promise<EngineRecords> {
   const [row] = await db.query<{ records: EngineRecords }>(sql`
     with witnesses as (
@@ -248,20 +279,28 @@ export async function engineRecords(db: Db): Promise<EngineRecords> {
         select jsonb_agg(jsonb_build_object(
           'region', g.region, 'startedAt', extract(epoch from m.started_at) * 1000,
           'recognisedAt', extract(epoch from m.recognised_at) * 1000, 'endedAt', extract(epoch from m.ended_at) * 1000,
-          'venues', m.venues,
+          'seenElsewhere', m.seen_elsewhere, 'venues', m.venues,
           'group', coalesce(
             (select jsonb_agg(b.region order by b.position) from region b where b.region_id = any (m.beside)),
             jsonb_build_array(g.region)
           )
         ) order by m.impairment_id)
         from impairment m join region g using (region_id)
+      ),
+      'outliers', (
+        select jsonb_agg(jsonb_build_object(
+          'venue', v.venue, 'component', c.component, 'region', g.region,
+          'startedAt', extract(epoch from o.started_at) * 1000, 'endedAt', extract(epoch from o.ended_at) * 1000
+        ) order by o.started_at, o.component_id, g.position)
+        from outlier o join component c using (component_id) join venue v using (venue_id) join region g using (region_id)
       )
     ) as records
   `);
-  const { incidents, alerts, impairments } = row!.records;
+  const { incidents, alerts, impairments, outliers } = row!.records;
   return {
     incidents: incidents ?? [],
     alerts: alerts ?? [],
     impairments: impairments ?? [],
+    outliers: outliers ?? [],
   };
 }

@@ -83,11 +83,15 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
     }));
     const vantages = vantagesFor(own, frame, regions, `m${i}`);
     const world = { ...frame, regions, venues, vantages };
-    const regional = regionalTroubles(own, world);
+    const regional = [
+      ...regionalTroubles(own, world),
+      ...(own.happens(0.4) ? [reachingRegionsInTurn(own, world)] : []),
+    ];
     return filled(world, own, (component, venue) => [
       ...(own.happens(0.4)
         ? troublesOf(own, frame, component, regions).slice(0, 2)
         : []),
+      ...(own.happens(0.15) ? blocked(own, frame, regions) : []),
       ...regional.flatMap((trouble) => trouble(venue)),
     ]);
   });
@@ -227,12 +231,14 @@ function varied(usual: Rules, dice: Dice): Rules {
     flap_openings: dice.weighted([2, 3]),
     flap_within_ms: dice.weighted([120_000, 300_000]),
     flap_hold_ms: dice.weighted([60_000, 120_000]),
-    unmeasured_close_ms: dice.weighted([30_000, 90_000]),
+    unmeasured_close_ms: dice.weighted([30_000, 90_000, 120_000]),
     retraction_every_ms: dice.weighted([10_000, 20_000, 60_000]),
     retraction_ms: dice.weighted([60_000, 120_000, 600_000]),
     late_sample_ms: dice.weighted([4_000, 8_000, 15_000]),
     impaired_within_ms: dice.weighted([30_000, 60_000, 120_000]),
     impaired_min_venues: dice.weighted([3, 4, 5]),
+    outlier_after_ms: dice.weighted([60_000, 60_000, 120_000, 600_000]),
+    degraded_min_failed: dice.weighted([1, 2, 2, 3]),
   };
 }
 
@@ -326,6 +332,8 @@ function troublesOf(
   if (dice.happens(0.15)) troubles.unshift(inPart(dice, frame, measuring));
   if (dice.happens(0.1)) troubles.push(...oneIsLeft(dice, frame, measuring));
   if (dice.happens(0.1)) troubles.push(...unwitnessed(dice, frame, measuring));
+  if (dice.happens(0.1)) troubles.push(hardlyKnown(dice, frame, measuring));
+  if (dice.happens(0.15)) troubles.push(...blocked(dice, frame, measuring));
   return troubles;
 }
 
@@ -418,6 +426,54 @@ function prevented(dice: Dice): Trouble["of"] {
     slot.bad = true;
     slot.prevented = kind === "rest" ? place % asksEvery > 0 : id !== "ws:conn";
   };
+}
+
+/** From some time on it is now measured, now not: in turns it is well and unknown. */
+function hardlyKnown(dice: Dice, frame: Frame, measuring: string[]): Trouble {
+  const measuredPart = dice.whole(3, 6);
+  const silentPart = dice.whole(3, 16);
+  return {
+    from: spanWithin(dice, frame, 5_000).from,
+    to: Infinity,
+    regions: measuring,
+    of: (place, slot) => {
+      slot.measured = place % (measuredPart + silentPart) < measuredPart;
+      slot.bad = false;
+    },
+  };
+}
+
+/** A venue blocks one region, or two, for most of the time; now and then it is silent, or sees it well for a moment. */
+function blocked(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
+  const regions = dice
+    .shuffled(measuring)
+    .slice(0, dice.weighted([1, 1, 1, 2]));
+  const { instants, rules } = frame;
+  const begins =
+    instants[0]! +
+    dice.weighted([-600_000, -600_000, 0, dice.whole(0, 20) * rules.step_ms]);
+  const ends =
+    instants.at(-1)! - dice.weighted([-1, dice.whole(0, 25) * rules.step_ms]);
+  const isWholly = dice.happens(0.7);
+  const block: Trouble = {
+    from: begins,
+    to: ends,
+    regions,
+    of: (place, slot) => {
+      slot.bad = isWholly || place % 3 < 2;
+      slot.measured = true;
+    },
+  };
+  const interruptions = Array.from({ length: dice.whole(0, 2) }, () => ({
+    ...spanWithin(dice, frame, dice.weighted([5_000, 15_000])),
+    regions: [dice.weighted(regions)],
+    of: dice.weighted<Trouble["of"]>([
+      (_, slot) => (slot.measured = false),
+      (_, slot) => (slot.bad = false),
+      (_, slot) => (slot.lateMs = 40_000),
+    ]),
+  }));
+  return [block, ...interruptions];
 }
 
 /** Some regions see it bad, while the good samples of the others wait in a spool. */
@@ -532,6 +588,32 @@ function regionalTroubles(
       return [{ from: begun, to: begun + lasts, regions, of: what }];
     };
   });
+}
+
+/** A host that most venues share fails, first for one region, then for others: it looks like the first one's network. */
+function reachingRegionsInTurn(
+  dice: Dice,
+  world: Unfilled,
+): (venue: string) => Trouble[] {
+  const { from } = spanWithin(dice, world, 5_000);
+  const apartMs = dice.weighted([10_000, 30_000, 60_000]);
+  const lastsMs = dice.weighted([60_000, 120_000, 240_000]);
+  const regions = dice.shuffled(world.regions);
+  const hosted = world.venues
+    .filter(() => dice.happens(0.8))
+    .map(({ id }) => id);
+  const reached = dice.weighted([0.7, 1]);
+  return (venue) =>
+    regions.flatMap((region, place) =>
+      !hosted.includes(venue) || !dice.happens(reached)
+        ? []
+        : {
+            from: from + place * apartMs,
+            to: from + lastsMs,
+            regions: [region],
+            of: (_, slot) => (slot.bad = true),
+          },
+    );
 }
 
 /** Those that one machine was reported for, at some time; one, where none was. */

@@ -13,7 +13,7 @@ const rulesSince = [
   ["0.1.0", "519f8de082f0"],
   ["0.2.0", "d02374abcebc"],
   ["0.3.0", "cfdd2a1e637d"],
-  ["0.9.0", "80630846b062"],
+  ["0.9.0", "af68173c0dab"],
 ] as const;
 
 const hash = createHash("sha256")

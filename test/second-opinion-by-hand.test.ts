@@ -17,10 +17,12 @@ const rules: Rules = {
   slow_untypical_ms: 3_000,
   outage_bad_share: 0.5,
   degraded_bad_share: 0.2,
+  degraded_min_failed: 2,
   partial_windows: 3,
   impaired_within_ms: 120_000,
   impaired_min_venues: 4,
   impaired_venue_share: 0.5,
+  outlier_after_ms: 600_000,
   quorum_min_regions: 2,
   opening_bad_run: 3,
   recovery_hold_ms: 60_000,
@@ -125,8 +127,10 @@ void t.test("what a region sees", (t) => {
   t.match(last("_*40")(60), none, "nothing measured");
   t.match(last(". .")(60), { state: "unknown", reporting: true, samples: 1 });
   t.match(last(".*3")(10), { state: "operational", samples: 3 });
-  t.match(last("x .*4")(20), { state: "degraded" }, "one of five");
-  t.match(last("x .*5")(25), { state: "operational" }, "one of six");
+  t.match(last("x*2 .*8")(45), { state: "degraded" }, "two of ten");
+  t.match(last("x*2 .*9")(50), { state: "operational" }, "two of eleven");
+  t.match(last("x .*4")(20), { state: "operational" }, "one failed answer");
+  t.match(last("x .*2 x")(15), { state: "outage", runFrom: after(15) });
   t.match(last(".*2 x*2")(15), { state: "outage", badRun: 2 }, "two of four");
   t.match(last("x*2 .*3")(20), { state: "degraded", badRun: 0 });
   // the newest is of +15s; a minute later it is too old, and so are all before it
@@ -304,9 +308,11 @@ void t.test("a region turns bad on most of four venues", (t) => {
       {
         region: "eu",
         group: ["eu"],
-        startedAt: after(70),
+        // the first of these three, which was recognised at +70s
+        startedAt: after(60),
         recognisedAt: after(75),
         endedAt: null,
+        seenElsewhere: false,
         venues: ["v0", "v1", "v2"],
       },
     ],
@@ -358,7 +364,7 @@ void t.test("the quorum", (t) => {
     return `${state} ${counted} ${quorum}`;
   };
   const good = ".*5";
-  const degraded = "x .*4";
+  const degraded = "x*2 .*3";
   const outage = "x*5";
   t.equal(of(["_"]), "unknown 0 1");
   t.equal(of([outage]), "outage 1 1");
@@ -394,7 +400,7 @@ void t.test("a venue is what its known components are", (t) => {
   t.equal(of("x*5", ".*5"), "outage", "half");
   t.equal(of("x*5", ".*5", "_"), "outage", "half of those known");
   t.equal(of("x*5", ".*5", ".*5"), "degraded");
-  t.equal(of("x .*4", ".*5"), "degraded");
+  t.equal(of("x*2 .*3", ".*5"), "degraded");
   t.equal(of("_", "_"), "unknown");
   t.end();
 });
@@ -548,6 +554,20 @@ void t.test("silence closes nothing until it has lasted", (t) => {
   // when the good ones have left the window, most of what is left failed
   t.match(lasting.alerts.at(-1), { kind: "closed", severity: "outage" });
   t.match(lives(of("")), [{ opened: 70, lastBad: 75, closed: null }]);
+
+  const inTurns = judge(
+    40,
+    "eu",
+    `rules unmeasured_close_ms=60000
+     okx rest:ticker, every 5s
+     eu .*12 x*4 _*5 .*4`,
+  );
+  // one failed of five is left at +130s, and two good ones at +170s
+  t.strictSame(statesOf(inTurns, "components").slice(-2), [
+    "+130s operational",
+    "+170s unknown",
+  ]);
+  t.match(lives(inTurns), [{ closed: 190, closedFor: "unmeasured" }]);
   t.end();
 });
 
@@ -596,7 +616,7 @@ void t.test("a machine that is two regions loses its network", (t) => {
     ["eu", "us"].map((region) => ({
       region,
       group: ["eu", "us"],
-      startedAt: after(70),
+      startedAt: after(60),
       recognisedAt: after(70),
       venues: ["v0", "v1", "v2"],
     })),
@@ -628,6 +648,228 @@ void t.test("a machine that is two regions loses its network", (t) => {
   const allOnOne = `${oneMachine}\nap runs on m1 from -60s`;
   t.equal(opens(allOnOne), 3, "one of the machine's regions sees it well");
   t.equal(opens(allOnOne, elsewhere), 0, "all places are one");
+  t.end();
+});
+
+/** On three venues eu loses its network from +60s to +155s, which is recognised at +70s and over at +205s. */
+const eusNetwork = endpoints(
+  ["", "", ""].map(() => ({ eu: ".*12 x*20 .*28", us: ".*60" })),
+);
+
+void t.test("what a region's own trouble did is left out", (t) => {
+  const judged = (slots: string, phaseMs: number) =>
+    judge(
+      60,
+      "eu us",
+      `${eusNetwork}
+       v3 rest:ticker, every 30s at ${phaseMs}ms
+       eu from -180s ${slots}
+       us from -180s .*16`,
+    );
+  const v3At = (judged: Judged, seconds: number) =>
+    momentAt(judged, seconds).views.find(
+      ({ venue, region }) => venue === "v3" && region === "eu",
+    );
+  const stateAt = (judged: Judged, seconds: number) =>
+    momentAt(judged, seconds).components.find(({ venue }) => venue === "v3");
+
+  const within = judged(".*8 x*5 .*3", 0);
+  t.match(within.impairments, [
+    {
+      startedAt: after(60),
+      recognisedAt: after(70),
+      endedAt: after(205),
+      seenElsewhere: false,
+      venues: ["v0", "v1", "v2"],
+    },
+  ]);
+  t.match(v3At(within, 200), { samples: 6, failed: 5, state: "outage" });
+  t.match(v3At(within, 205), { samples: 6, failed: 5, state: "outage" });
+  t.match(
+    stateAt(within, 205),
+    { counted: 1, state: "unknown" },
+    "no vote when it ends",
+  );
+  // the bad ones of +60s to +180s were its network's; of +210s there is a good one
+  t.match(v3At(within, 210), { samples: 1, failed: 0, badRun: 0 });
+  t.match(stateAt(within, 210), { counted: 2 });
+
+  const over = judged(".*8 . x*3 .*4", 0);
+  t.match(v3At(over, 205), { samples: 6, failed: 3, state: "outage" });
+  t.match(v3At(over, 210), { samples: 3, failed: 0, state: "operational" });
+
+  // of +55s to +205s: the first came before, and the last when it was over
+  const around = judged(".*7 x*6 .*3", 25_000);
+  t.match(v3At(around, 205), { samples: 6, failed: 6, badRun: 6 });
+  t.match(v3At(around, 210), {
+    samples: 2,
+    failed: 2,
+    badRun: 2,
+    runFrom: after(55),
+    newestBadAt: after(205),
+  });
+  t.strictSame(around.incidents, []);
+  t.end();
+});
+
+void t.test("others see the same after all", (t) => {
+  const judged = judge(
+    60,
+    "eu us",
+    endpoints([
+      ...["", "", ""].map(() => ({
+        eu: ".*12 x*20 .*28",
+        // they are well at the same instant: the last one would look alone
+        us: ".*17 x*15 .*28",
+      })),
+      { eu: ".*60", us: ".*60" },
+    ]),
+  );
+  // us has three of twelve at +95s
+  t.match(judged.impairments, [
+    {
+      region: "eu",
+      startedAt: after(60),
+      endedAt: after(95),
+      seenElsewhere: true,
+    },
+  ]);
+  t.match(momentAt(judged, 90).components[0], { counted: 1, state: "unknown" });
+  t.match(
+    momentAt(judged, 95).components[0],
+    { counted: 2, state: "degraded" },
+    "it votes at once",
+  );
+  t.match(viewAt(judged, 100), { failed: 9 }, "and nothing is left out");
+  const once = { started: 85, opened: 95, retracted: null };
+  t.match(lives(judged), [once, once, once]);
+  t.end();
+});
+
+void t.test("an impairment starts with what was bad first", (t) => {
+  const startOf = (first: string) =>
+    judge(
+      60,
+      "eu us",
+      endpoints([
+        { eu: first, us: ".*60" },
+        { eu: ".*16 x*20 .*24", us: ".*60" },
+        { eu: ".*16 x*20 .*24", us: ".*60" },
+        { eu: ".*60", us: ".*60" },
+      ]),
+    ).impairments.map(({ startedAt, recognisedAt }) => [
+      (startedAt - noon) / 1000,
+      (recognisedAt - noon) / 1000,
+    ]);
+  t.strictSame(startOf(".*16 x*20 .*24"), [[80, 90]], "with the run");
+  t.strictSame(
+    startOf(".*12 x*3 . x*19 .*25"),
+    [[70, 90]],
+    "bad since +70s, and the present run began at +80s",
+  );
+  t.strictSame(startOf(".*12 x*2 . x*19 .*26"), [[75, 90]], "bad since +75s");
+  t.end();
+});
+
+void t.test("an outlier", (t) => {
+  const rules = "rules outlier_after_ms=120000 impaired_within_ms=60000";
+  const judged = (regions: string, slots: string[], instants = 100) =>
+    judge(
+      instants,
+      regions,
+      `${rules}
+       okx rest:ticker, every 5s
+       ${slots.map((one, i) => `${regions.split(" ")[i]} ${one}`).join("\n")}`,
+    );
+  const outliersOf = ({ outliers }: Judged) =>
+    outliers.map(({ region, startedAt, endedAt }) =>
+      [
+        region,
+        `from +${(startedAt - noon) / 1000}s`,
+        endedAt === null ? "on" : `to +${(endedAt - noon) / 1000}s`,
+      ].join(" "),
+    );
+  const three = (eu: string, us: string) =>
+    judged("eu us ap", [eu, us, ".*100"]);
+
+  // eu is bad since +10s; us has a bad moment: three of twelve from +160s
+  const moment = three("x*100", ".*30 x*4 .*66");
+  t.strictSame(outliersOf(moment), ["eu from +130s on"]);
+  t.match(momentAt(moment, 125).components[0], { counted: 3, quorum: 2 });
+  t.match(momentAt(moment, 130).components[0], { counted: 2, quorum: 2 });
+  t.match(momentAt(moment, 160).components[0], { state: "operational" });
+  t.strictSame(lives(moment), []);
+
+  // and at +220s us has been bad for a minute: two of three are lasting
+  const joined = three("x*100", ".*30 x*70");
+  t.strictSame(outliersOf(joined), ["eu from +130s to +220s"]);
+  t.match(momentAt(joined, 215).components[0], { state: "operational" });
+  t.match(momentAt(joined, 220).components[0], { state: "outage", counted: 3 });
+  t.match(lives(joined), [{ started: 150, opened: 220, witnesses: "eu us" }]);
+
+  // two of twelve are left at +245s, and it still fails in part; then one
+  const well = three("x*40 .*60", ".*100");
+  t.strictSame(outliersOf(well), ["eu from +130s to +250s"]);
+  const silent = three("x*40 _*30 x*30", ".*100");
+  t.strictSame(
+    outliersOf(silent),
+    ["eu from +130s on"],
+    "silence ends nothing",
+  );
+  t.match(momentAt(silent, 400).components[0], { counted: 2 });
+  t.strictSame(
+    outliersOf(three("x*40 _*30 .*2", ".*100")),
+    ["eu from +130s on"],
+    "two good answers are no state",
+  );
+
+  /*
+   * us makes a quorum with eu from +110s, and they open. It is well at +195s, the incident closes at +255s, and is
+   * over before the next instant. Before that the component is bad, then it has an incident.
+   */
+  const agreed = three("x*100", ".*20 x*10 .*70");
+  t.match(lives(agreed), [{ opened: 110, closed: 255 }]);
+  t.strictSame(outliersOf(agreed), ["eu from +260s on"]);
+
+  t.strictSame(
+    outliersOf(judged("eu us ap", ["x*100", "x*100", ".*100"])),
+    [],
+    "a quorum is lasting",
+  );
+  const twoOfFour = judged("eu us ap sa", ["x*100", "x*100", ".*100", ".*100"]);
+  t.strictSame(outliersOf(twoOfFour), ["eu from +130s on", "us from +130s on"]);
+  t.match(momentAt(twoOfFour, 130).components[0], { counted: 2, quorum: 2 });
+
+  // of two regions one is left, and the outlier's is the second state, until two of its samples are left
+  const ofTwo = judged("eu us", ["x*40", ".*100"]);
+  t.match(momentAt(ofTwo, 130).components[0], { counted: 1, quorum: 2 });
+  t.strictSame(statesOf(ofTwo, "components"), [
+    "+0s unknown",
+    "+10s operational",
+    "+245s unknown",
+  ]);
+  t.strictSame(
+    statesOf(judged("eu us", ["x*60", ".*40"]), "components").slice(0, 3),
+    // us has two samples left
+    ["+0s unknown", "+10s operational", "+245s unknown"],
+    "it is well nowhere",
+  );
+  t.end();
+});
+
+void t.test("an outlier does not come of its own network", (t) => {
+  const judged = judge(
+    60,
+    "eu us",
+    `rules outlier_after_ms=60000
+     ${eusNetwork}
+     v3 rest:ticker, every 5s
+     eu .*60
+     us .*60`,
+  );
+  // bad since +70s, when it became impaired; well at +205s, when that is over
+  t.equal(judged.impairments.length, 1);
+  t.strictSame(judged.outliers, []);
   t.end();
 });
 
@@ -830,7 +1072,7 @@ void t.test("an impairment in hindsight retracts what it explains", (t) => {
     judged.impairments,
     ["eu", "ap"].map((region) => ({
       region,
-      startedAt: after(15),
+      startedAt: after(5),
       recognisedAt: after(25),
       venues: ["v0", "v1", "v2"],
     })),

@@ -102,6 +102,16 @@ function goodEndpoint(venue: number, name: string): string {
       us .*40`;
 }
 
+/** eu loses its network on three venues from +60s to +155s. */
+const networkOfOneRegion = ["v0", "v1", "v2"]
+  .map(
+    (venue) => `
+      ${venue} rest:ticker, every 5s
+      eu .*12 x*20 .*28
+      us .*60`,
+  )
+  .join("");
+
 const turningBad = [".*12 x*28", ".*12 x*28", ".*12 x*28", ".*40"];
 
 /** What random worlds hardly ever come to. */
@@ -251,6 +261,88 @@ const rarelyMet: typeof onceDiffering = [
       us runs on m1 from -60s
       ${tickers(turningBad)}
       ${["book", "trades"].flatMap((name) => turningBad.map((_, i) => goodEndpoint(i, name))).join("\n")}`,
+  },
+  {
+    what: "a region that has been bad for just as long as makes an outlier",
+    text: `
+      from 2026-03-10T09:00:00Z, 100 instants every 5s
+      rules outlier_after_ms=120000 impaired_within_ms=60000
+      regions eu us ap
+      okx rest:moment, every 5s
+      eu x*100
+      us .*30 x*4 .*66
+      ap .*100
+      okx rest:joined, every 5s
+      eu x*100
+      us .*30 x*70
+      ap .*100
+      okx rest:well, every 5s
+      eu x*40 .*60
+      us .*100
+      ap .*100
+      okx rest:silent, every 5s
+      eu x*40 _*30 x*30
+      us .*100
+      ap .*100
+      okx rest:agreed, every 5s
+      eu x*100
+      us .*20 x*10 .*70
+      ap .*100
+      okx rest:alone, every 5s
+      eu x*40
+      ap .*100`,
+  },
+  {
+    what: "an outlier by the rule book's own numbers",
+    text: `
+      from 2026-03-10T09:00:00Z, 160 instants every 5s
+      regions eu us ap
+      okx rest:ticker, every 5s
+      eu x*160
+      us .*130 x*6 .*24
+      ap .*160`,
+  },
+  {
+    what: "bad samples of an impairment's first and last instant, and beside them",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      regions eu us
+      ${networkOfOneRegion}
+      v3 rest:ticker, every 30s
+      eu from -180s .*8 x*5 .*3
+      us from -180s .*16
+      v3 rest:book, every 30s
+      eu from -180s .*8 . x*3 .*4
+      us from -180s .*16
+      v3 rest:trades, every 30s at 25000ms
+      eu from -180s .*7 x*6 .*3
+      us from -180s .*16`,
+  },
+  {
+    what: "others see the same after all, and one of them is well later",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      rules impaired_min_venues=3
+      regions eu us
+      ${["v0", "v1", "v2"]
+        .map(
+          (venue, i) => `
+      ${venue} rest:ticker, every 5s
+      eu .*12 x*20 .*28
+      us .*17 x*${20 - i} .*${23 + i}`,
+        )
+        .join("")}`,
+  },
+  {
+    what: "nobody knows, or only now and then, for just as long as closes an incident",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      rules unmeasured_close_ms=60000
+      regions eu
+      okx rest:ticker, every 5s
+      eu .*12 x*4 _*5 .*4
+      okx rest:book, every 5s
+      eu .*12 x*4 _*5 .*4 x*2 _*3 .*4`,
   },
   {
     what: "nobody knows for just as long as closes an incident, or none that saw it",

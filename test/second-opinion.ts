@@ -12,10 +12,17 @@ import {
   type Alert,
   type ComponentNow,
   type Incident,
+  isOfComponent,
+  isOpen,
   moveIncidents,
   type Records,
   retractByHand,
 } from "./second-opinion/incidents.js";
+import {
+  isOutlier,
+  judgeOutliers,
+  type Outlier,
+} from "./second-opinion/outliers.js";
 import { confirm, stateOfAll } from "./second-opinion/quorum.js";
 import { viewOf } from "./second-opinion/region-view.js";
 import { isSuspect } from "./second-opinion/suspicion.js";
@@ -34,6 +41,7 @@ export interface Opinion {
   incidents: Incident[];
   alerts: Alert[];
   impairments: Impairment[];
+  outliers: Outlier[];
 }
 
 export interface Moment {
@@ -42,6 +50,8 @@ export interface Moment {
   views: DatedView[];
   /** Ongoing ones. */
   impaired: Impairment[];
+  /** Present ones. */
+  outliers: Outlier[];
   components: ComponentState[];
   venues: VenueState[];
   fleet: State;
@@ -52,6 +62,8 @@ export interface ComponentState {
   component: string;
   state: State;
   since: number;
+  /** Null: it is bad. */
+  notBadSince: number | null;
   counted: number;
   quorum: number;
   suspect: boolean;
@@ -67,6 +79,7 @@ export function secondOpinion(world: World): Opinion {
   const series = seriesOf(world);
   const records: Records = { incidents: [], alerts: [] };
   const impairments: Impairment[] = [];
+  const outliers: Outlier[] = [];
   const moments: Moment[] = [];
 
   for (const at of world.instants) {
@@ -76,9 +89,33 @@ export function secondOpinion(world: World): Opinion {
 
     const views = datedViews(world, series, impairments, before, at);
     judgeImpairments(impairments, views, world, at);
-    const components = componentsNow(world, views, impairments, before, at);
+    for (const component of componentsBefore(world, before, records))
+      judgeOutliers(
+        outliers,
+        component,
+        views.filter(isOfComponent(component)),
+        impairments,
+        world,
+        at,
+      );
+    const components = componentsNow(
+      world,
+      views,
+      impairments,
+      outliers,
+      before,
+      at,
+    );
     const venues = venuesNow(world, components, before, at);
-    const now = { at, world, series, impairments, views, components };
+    const now = {
+      at,
+      world,
+      series,
+      impairments,
+      outliers,
+      views,
+      components,
+    };
     moveIncidents(records, now);
     retractByHand(records, now);
 
@@ -86,6 +123,9 @@ export function secondOpinion(world: World): Opinion {
       at,
       views,
       impaired: impairments
+        .filter(({ endedAt }) => endedAt === null)
+        .map((one) => ({ ...one })),
+      outliers: outliers
         .filter(({ endedAt }) => endedAt === null)
         .map((one) => ({ ...one })),
       components: components.map(({ votes, ...one }) => ({
@@ -96,7 +136,7 @@ export function secondOpinion(world: World): Opinion {
       fleet: stateOfAll(venues.map(({ state }) => state)),
     });
   }
-  return { moments, ...records, impairments };
+  return { moments, ...records, impairments, outliers };
 }
 
 function datedViews(
@@ -109,36 +149,64 @@ function datedViews(
   return series.map((one, place) => {
     const view = viewOf(one, at, at, rules, impairments);
     // the series keep their places
-    const since = before?.views[place]!.badSince ?? at;
-    return { ...view, badSince: isBad(view.state) ? since : null };
+    const past = before?.views[place];
+    return isBad(view.state)
+      ? {
+          ...view,
+          badSince: past?.badSince ?? at,
+          badUntil: past?.badUntil ?? null,
+        }
+      : {
+          ...view,
+          badSince: null,
+          badUntil: past?.badSince != null ? at : (past?.badUntil ?? null),
+        };
   });
+}
+
+function componentsBefore(
+  { venues }: World,
+  before: Moment | undefined,
+  { incidents }: Records,
+) {
+  return venues.flatMap(({ id, components }) =>
+    components.map((component) => {
+      const one = { venue: id, component: component.id };
+      return {
+        ...one,
+        state: before?.components.find(isOfComponent(one))!.state,
+        hasOpenIncident: incidents
+          .filter(isOpen)
+          .some((incident) => isOfComponent(one)(incident)),
+      };
+    }),
+  );
 }
 
 function componentsNow(
   world: World,
   views: DatedView[],
   impairments: Impairment[],
+  outliers: Outlier[],
   before: Moment | undefined,
   at: number,
 ): ComponentNow[] {
   return world.venues.flatMap((venue) =>
     venue.components.map((component) => {
+      const one = { venue: venue.id, component: component.id };
       const { state, quorum, votes } = confirm(
-        views.filter(
-          (view) => view.venue === venue.id && view.component === component.id,
-        ),
-        (region) => isImpaired(impairments, region),
+        views.filter(isOfComponent(one)),
+        (region) => isImpaired(impairments, region, at),
+        (region) => isOutlier(outliers, { ...one, region }, at),
         world,
       );
       const counted = votes.map(({ region }) => region);
-      const past = before?.components.find(
-        (one) => one.venue === venue.id && one.component === component.id,
-      );
+      const past = before?.components.find(isOfComponent(one));
       return {
-        venue: venue.id,
-        component: component.id,
+        ...one,
         state,
         since: past?.state === state ? past.since : at,
+        notBadSince: isBad(state) ? null : (past?.notBadSince ?? at),
         quorum,
         votes,
         suspect: isBad(state) && isSuspect(counted, views, world, at),

@@ -175,6 +175,7 @@ async function planOf(
         rules.recovery_hold_ms,
         rules.flap_hold_ms,
         rules.impaired_within_ms,
+        rules.outlier_after_ms,
       ) / step,
     ) * step;
   const plan = {

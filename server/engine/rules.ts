@@ -41,6 +41,13 @@ export const rules = [
       "One failed answer in five is felt by anybody who retries once; below that it is within what networks lose.",
   },
   {
+    name: "degraded_min_failed",
+    value: 2,
+    unit: "samples",
+    reason:
+      "One failed answer is a hiccup. Where a window holds six, it would be a fifth of them whenever the newest is not in yet.",
+  },
+  {
     name: "outage_bad_share",
     value: 0.5,
     unit: "share",
@@ -138,6 +145,13 @@ export const rules = [
       "At once means within two minutes: the slowest endpoints need that long to turn bad. What has been bad for longer, such as a block of that region by a venue, is no sign of a failing network.",
   },
   {
+    name: "outlier_after_ms",
+    value: 600_000,
+    unit: "ms",
+    reason:
+      "A region that has seen a component bad for ten minutes, and no quorum with it, is blocked there, or its way is broken. It would make a quorum with any other region that has a bad moment, so others have to agree without it. An outage that spreads from region to region does so within minutes.",
+  },
+  {
     name: "recovery_hold_ms",
     value: 60_000,
     unit: "ms",
@@ -169,7 +183,7 @@ export const rules = [
     value: 86_400_000,
     unit: "ms",
     reason:
-      "When nobody could measure a component for a whole day, nobody will learn how its incident ended: it closes, and says so.",
+      "When no quorum has seen a component bad for a whole day, and none could see it well for the hold, nobody will learn how its incident ended: it closes, and says so.",
   },
   {
     name: "retraction_ms",

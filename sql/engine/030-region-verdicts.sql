@@ -1,5 +1,24 @@
 -- Chapter 3 of RULEBOOK.md: how does each region see each component at an instant?
---
+
+-- When did a region's own network fail, as far as it is over? What was bad meanwhile is no evidence against anybody. Where others saw the same in
+-- the end it was no trouble of the region's.
+create function engine.own_trouble(since timestamptz, at timestamptz, known_at timestamptz)
+returns table (region_id smallint, spans tstzmultirange)
+language sql stable
+as $$
+  select i.region_id, range_agg(tstzrange(i.started_at, i.ended_at))
+  from impairment i
+  where i.recognised_at <= known_at
+    and i.ended_at > since and i.ended_at <= at
+    and not i.seen_elsewhere
+  group by i.region_id
+$$;
+
+-- Does a sample count? All do but the bad ones that the region's own network is to blame for.
+create function engine.counts(ts timestamptz, good boolean, latency_us integer, slow_from_us integer, ours tstzmultirange) returns boolean
+language sql immutable parallel safe
+return (ours @> ts and (not good or latency_us >= slow_from_us)) is not true;
+
 -- One row per published component and region with a sample in what the component is judged by, by what was known then; with
 -- a `known_at` after it, in hindsight. It reads the window anew every time: there is no running state to go wrong.
 --
@@ -27,6 +46,7 @@ returns table (
   slow           integer,
   unserved       integer,
   bad_run        integer,
+  run_from       timestamptz,
   -- a fifth fails, window after window
   in_part        boolean,
   part_samples   integer,
@@ -35,7 +55,10 @@ returns table (
   newest_fault   fault,
   newest_bad_at  timestamptz,
   judged_from    timestamptz,
-  typical_p50_us integer
+  typical_p50_us integer,
+  slow_from_us   integer,
+  -- when the region's own network failed, which is over
+  ours           tstzmultirange
 )
 language sql stable
 as $$
@@ -45,6 +68,9 @@ as $$
     from impairment i
     where i.recognised_at <= known_at and i.started_at <= at
     group by i.region_id
+  ),
+  ours as (
+    select * from engine.own_trouble(since, at, known_at)
   ),
   -- all that a series is judged by
   series as (
@@ -59,11 +85,13 @@ as $$
       at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
       t.p50_us as typical_p50_us,
       engine.slow_from_us(c.kind, t.p50_us, r) as slow_from_us,
-      (i.ended_at > at - engine.partial_span(c.cadence_ms, r)) is true as was_impaired
+      (i.ended_at > at - engine.partial_span(c.cadence_ms, r)) is true as was_impaired,
+      o.spans as ours
     from component c
     join venue v using (venue_id)
     cross join region g
     left join impaired i on i.region_id = g.region_id
+    left join ours o on o.region_id = g.region_id
     left join typical_latency t
       on t.component_id = c.component_id and t.region_id = g.region_id and t.holds_from = engine.typical_in_force(at)
     where c.published and v.published and g.published
@@ -97,7 +125,7 @@ as $$
       look.newest_well_at,
       look.newest_bad_at
     from series w
-    left join glance n using (component_id, region_id)
+    left join glance n on n.component_id = w.component_id and n.region_id = w.region_id and w.ours is null
     left join lateral (
       select
         count(*) as samples,
@@ -109,13 +137,14 @@ as $$
         max(s.ts) filter (where not s.good or s.latency_us >= w.slow_from_us) as newest_bad_at
       from sample s
       -- whether there is need of it stands inside: as a condition of the join it would be asked after the reading
-      where (of_components is not null or not w.usual or n.failed > 0 or n.slowest_us >= w.slow_from_us)
+      where (of_components is not null or not w.usual or w.ours is not null or n.failed > 0 or n.slowest_us >= w.slow_from_us)
         and s.component_id = w.component_id
         and s.region_id = w.region_id
         and s.ts > since
         and s.ts > w.judged_from
         and s.ts <= at
         and s.ts <= engine.known_by(at, known_at, s.received_after_s, w.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and engine.counts(s.ts, s.good, s.latency_us, w.slow_from_us, w.ours)
       having count(*) > 0
     ) look on true
     where coalesce(look.samples, n.samples) > 0
@@ -126,7 +155,8 @@ as $$
     case
       when not c.reporting or c.samples < r.min_samples then 'unknown'
       when c.failed >= c.samples * r.outage_bad_share then 'outage'
-      when c.failed >= c.samples * r.degraded_bad_share then 'degraded'
+      -- rules of before had no such number
+      when c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
       when detail.in_part then 'degraded'
       else 'operational'
@@ -137,6 +167,7 @@ as $$
     c.slow,
     c.unserved,
     detail.bad_run,
+    detail.run_from,
     coalesce(detail.in_part, false),
     detail.samples,
     detail.failed,
@@ -144,13 +175,16 @@ as $$
     detail.newest_fault,
     c.newest_bad_at,
     c.judged_from,
-    c.typical_p50_us
+    c.typical_p50_us,
+    c.slow_from_us,
+    c.ours
   from counted c
   -- Its samples by windows, counted back from now: the newest has the bad run, and all of them show whether it fails in part. Only where something is
   -- bad in the newest one, so few series are read that far. In one reading: each plans all chunks there are.
   cross join lateral (
     select
       coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
+      max(w.run_from) filter (where w.back = 0) as run_from,
       (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
       -- what a region's own trouble did is no partial failure once it is over
       c.reporting and not c.was_impaired
@@ -166,6 +200,7 @@ as $$
         count(*) filter (where not (c.streams and s.unserved is true)) as samples,
         count(*) filter (where not s.good and not (c.streams and s.unserved is true)) as failed,
         count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and not (c.streams and s.unserved is true)) as run,
+        min(s.ts) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and not (c.streams and s.unserved is true)) as run_from,
         (array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from)))[1] as newest_fault
       from sample s
       where c.failed + c.slow > 0
@@ -175,6 +210,7 @@ as $$
         and s.ts > at - engine.looked_at_span(c.cadence_ms, r)
         and s.ts <= at
         and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
       group by 1
     ) w
   ) detail
@@ -201,29 +237,31 @@ begin
     set state = s.state,
         since = case when k.state = s.state then k.since else at end,
         bad_since = case when engine.is_bad(s.state) then coalesce(k.bad_since, at) end,
+        bad_until = case when k.bad_since is not null and not engine.is_bad(s.state) then at else k.bad_until end,
         reporting = s.reporting,
         samples = s.samples,
         bad = s.failed,
         slow = s.slow,
         bad_run = s.bad_run,
+        run_from = s.run_from,
         in_part = s.in_part,
         newest_at = s.newest_at,
         newest_fault = s.newest_fault,
         newest_bad_at = s.newest_bad_at
     from seen s
     where k.component_id = s.component_id and k.region_id = s.region_id
-      and (k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.in_part, k.newest_at, k.newest_fault, k.newest_bad_at)
+      and (k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault, k.newest_bad_at)
         is distinct from
-        (s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at)
+        (s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at)
   ),
   added as (
     insert into region_state (
-      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, in_part, newest_at, newest_fault,
-      newest_bad_at
+      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, run_from, in_part, newest_at,
+      newest_fault, newest_bad_at
     )
     select
       s.component_id, s.region_id, s.state, at, case when engine.is_bad(s.state) then at end,
-      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at
+      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at
     from seen s
     where not exists (select from region_state k where k.component_id = s.component_id and k.region_id = s.region_id)
   )
@@ -231,7 +269,8 @@ begin
   update region_state s
   set state = 'unknown',
       since = case when s.state = 'unknown' then s.since else at end,
-      bad_since = null, reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, in_part = false, newest_bad_at = null
+      bad_since = null, bad_until = case when s.bad_since is null then s.bad_until else at end,
+      reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, run_from = null, in_part = false, newest_bad_at = null
   where (s.reporting or s.samples > 0)
     and not exists (select from seen n where n.component_id = s.component_id and n.region_id = s.region_id);
 end;

@@ -1,7 +1,8 @@
 -- Chapter 4 of RULEBOOK.md: which regions have trouble of their own?
 
 -- The regions that were impaired at an instant, by what was recorded at `known_at`. At the instant itself those that were
--- recognised by then; in hindsight those that were recognised a little later, too.
+-- recognised by then; in hindsight those that were recognised a little later, too. At the instant at which its trouble is over a region still
+-- sees what the trouble did to it, so it votes from the next one on; unless others saw the same.
 create function engine.impaired_regions(at timestamptz, known_at timestamptz) returns setof smallint
 language sql stable
 as $$
@@ -10,7 +11,7 @@ as $$
   from impairment i
   where i.recognised_at <= known_at
     and i.started_at <= at
-    and (i.ended_at is null or i.ended_at > at)
+    and (i.ended_at is null or i.ended_at > at or i.ended_at = at and not i.seen_elsewhere)
 $$;
 
 -- From where does each published region look? Regions whose probes all run on one machine are one vantage, named by the first of them.
@@ -39,12 +40,14 @@ as $$
   window same as (partition by coalesce(m.machine, 'region ' || m.region_id))
 $$;
 
--- How does each region see each venue as a whole? Only venues that it knows a component of.
+-- How does each region see each venue as a whole? Only venues that it knows a component of. Lately bad is what is bad, or was until a moment ago: the
+-- last region to see the end of a common outage is as alone with it as one whose network begins to fail.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
   venue       text,
   bad         boolean,
+  lately_bad  boolean,
   freshly_bad boolean,
   fresh_since timestamptz
 )
@@ -54,8 +57,18 @@ as $$
     s.region_id,
     v.venue,
     count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*),
+    count(*) filter (
+      where engine.is_bad(s.state)
+        or s.bad_until > at - engine.ms(r.impaired_within_ms)
+          -- what its own trouble did is nothing that it has seen
+          and not exists (
+            select from impairment i
+            where i.region_id = s.region_id and not i.seen_elsewhere
+              and (i.ended_at is null or i.ended_at > at - engine.ms(r.impaired_within_ms))
+          )
+    ) * 2 >= count(*),
     count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms)) * 2 >= count(*),
-    min(s.bad_since) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms))
+    min(least(s.bad_since, s.run_from)) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms))
   from region_state s
   join component c using (component_id)
   join venue v using (venue_id)
@@ -70,6 +83,7 @@ create function engine.venues_by_group(at timestamptz, r engine.rules)
 returns table (
   regions     smallint[],
   venue       text,
+  bad         boolean,
   bad_alone   boolean,
   freshly_bad boolean,
   fresh_since timestamptz
@@ -89,7 +103,8 @@ as $$
   select
     g.regions,
     s.venue,
-    bool_and(s.bad) filter (where i.inside) and (bool_or(s.bad) filter (where not i.inside)) is not true,
+    bool_and(s.bad) filter (where i.inside),
+    bool_and(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
     bool_and(s.freshly_bad) filter (where i.inside),
     min(s.fresh_since) filter (where i.inside)
   from groups g
@@ -104,13 +119,18 @@ language plpgsql
 as $$
 begin
   update impairment i
-  set ended_at = at
-  where i.ended_at is null
-    and cardinality(i.venues) >= 2 * (
-      select count(*)
-      from engine.venues_by_group(at, r) a
-      where a.regions = coalesce(i.beside, array[i.region_id]) and a.bad_alone and a.venue = any (i.venues)
-    );
+  set ended_at = at,
+      seen_elsewhere = 2 * now_bad.venues > cardinality(i.venues)
+  from impairment n
+  cross join lateral (
+    select
+      count(*) filter (where a.bad) as venues,
+      count(*) filter (where a.bad_alone) as alone
+    from engine.venues_by_group(at, r) a
+    where a.regions = coalesce(n.beside, array[n.region_id]) and a.venue = any (n.venues)
+  ) now_bad
+  where n.ended_at is null and i.impairment_id = n.impairment_id
+    and 2 * now_bad.alone <= cardinality(i.venues);
 
   -- nothing turned bad a moment ago, as nearly always: then no group did
   if not exists (select from region_state s where s.bad_since > at - engine.ms(r.impaired_within_ms)) then
@@ -133,7 +153,7 @@ begin
   select distinct on (g.region_id)
     g.region_id, c.started_at, at, c.venues, c.measured, case when cardinality(c.regions) > 1 then c.regions end
   from recognised c
-  cross join lateral unnest(c.regions) as g (region_id)
+  join region g on g.region_id = any (c.regions) and g.published
   where g.region_id <> all (array(select engine.impaired_regions(at, at)))
   order by g.region_id, cardinality(c.regions);
 end;

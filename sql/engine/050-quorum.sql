@@ -1,6 +1,6 @@
 -- Chapter 5 of RULEBOOK.md: what do the regions say together?
 --
--- The quorum is a simple majority of the regions that report the component now and are not impaired, not of those that
+-- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers, not of those that
 -- are configured: a region without samples has no vote, either way. A majority, never a half: with two of four regions
 -- bad and two good, nothing is confirmed. And never one region alone where others are published: it may be blocked, and the others silent.
 
@@ -8,14 +8,15 @@ create function engine.quorum(counted bigint, published bigint, r engine.rules) 
 language sql immutable parallel safe
 return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int;
 
--- The state of a component by the votes of the counted regions.
-create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint) returns state
+-- The state of a component by the votes of the counted regions, and by how many outliers see it bad.
+create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint, outliers bigint) returns state
 language sql immutable parallel safe
 return case
   when outage >= quorum then 'outage'
   when bad >= quorum then 'degraded'
-  -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed
-  when operational + bad < quorum then 'unknown'
+  -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's is one: of two
+  -- regions of which a venue blocks one, the other would know nothing.
+  when operational + bad + outliers < quorum then 'unknown'
   when operational = 0 then 'unknown'
   else 'operational'
 end::state;
@@ -33,16 +34,18 @@ as $$
   with votes as (
     select
       c.component_id,
-      count(s.state) as counted,
-      count(*) filter (where s.state = 'outage') as outage,
-      count(*) filter (where engine.is_bad(s.state)) as bad,
-      count(*) filter (where s.state = 'operational') as operational
+      count(s.state) filter (where o.region_id is null) as counted,
+      count(*) filter (where s.state = 'outage' and o.region_id is null) as outage,
+      count(*) filter (where engine.is_bad(s.state) and o.region_id is null) as bad,
+      count(*) filter (where s.state = 'operational') as operational,
+      count(*) filter (where engine.is_bad(s.state) and o.region_id is not null) as outliers
     from component c
     join venue v using (venue_id)
     left join region_state s
       on s.component_id = c.component_id
       and s.reporting
       and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+    left join engine.outliers(at) o on o.component_id = s.component_id and o.region_id = s.region_id
     where c.published and v.published
     group by c.component_id
   )
@@ -50,7 +53,7 @@ as $$
     v.component_id,
     v.counted::smallint,
     q.quorum::smallint,
-    engine.by_quorum(q.quorum, v.outage, v.bad, v.operational)
+    engine.by_quorum(q.quorum, v.outage, v.bad, v.operational, v.outliers)
   from votes v
   cross join (select count(*) as regions from region g where g.published) published
   cross join lateral (select engine.quorum(v.counted, published.regions, r) as quorum) q
@@ -67,14 +70,15 @@ begin
     update component_state k
     set state = v.state,
         since = case when k.state = v.state then k.since else at end,
+        not_bad_since = case when engine.is_bad(v.state) then null else coalesce(k.not_bad_since, at) end,
         reporting = v.reporting,
         quorum = v.quorum
     from votes v
     where k.component_id = v.component_id
       and (k.state, k.reporting, k.quorum) is distinct from (v.state, v.reporting, v.quorum)
   )
-  insert into component_state (component_id, state, since, reporting, quorum)
-  select v.component_id, v.state, at, v.reporting, v.quorum
+  insert into component_state (component_id, state, since, not_bad_since, reporting, quorum)
+  select v.component_id, v.state, at, case when not engine.is_bad(v.state) then at end, v.reporting, v.quorum
   from votes v
   where not exists (select from component_state k where k.component_id = v.component_id);
 end;

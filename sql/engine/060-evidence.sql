@@ -18,43 +18,34 @@ as $$
   with verdicts as materialized (
     select * from engine.region_verdicts(of_components, since, at, known_at, r)
   ),
-  details as (
-    select
-      v.component_id,
-      v.region_id,
-      round(percentile_cont(0.5) within group (order by s.latency_us) filter (where s.good) / 1000) as p50_ms
+  -- what each region's verdict stands on
+  judged as materialized (
+    select v.component_id, v.region_id, s.ts, s.good, s.latency_us, s.fault, s.refusal
     from verdicts v
     join component c using (component_id)
     join sample s
       on s.component_id = v.component_id and s.region_id = v.region_id
       and s.ts > since and s.ts > v.judged_from and s.ts <= at
       and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
-    group by v.component_id, v.region_id
+      and engine.counts(s.ts, s.good, s.latency_us, v.slow_from_us, v.ours)
   ),
-  -- what the venue said when it refused a stream's subscription, the newest
-  refusals as (
-    select v.component_id, v.region_id, (array_agg(s.refusal order by s.ts desc))[1] as words
-    from verdicts v
-    join component c using (component_id)
-    join sample s
-      on s.component_id = v.component_id and s.region_id = v.region_id and s.refusal is not null
-      and s.ts > since and s.ts > v.judged_from and s.ts <= at
-      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
-    where v.failed > 0 and c.kind = 'ws'
-    group by v.component_id, v.region_id
+  details as (
+    select
+      j.component_id,
+      j.region_id,
+      round(percentile_cont(0.5) within group (order by j.latency_us) filter (where j.good) / 1000) as p50_ms,
+      -- what the venue said when it refused a stream's subscription, the newest
+      (array_agg(j.refusal order by j.ts desc) filter (where j.refusal is not null))[1] as refusal
+    from judged j
+    group by j.component_id, j.region_id
   ),
   faults as (
     select f.component_id, f.region_id, jsonb_object_agg(f.fault, f.n) as faults
     from (
-      select v.component_id, v.region_id, s.fault, count(*) as n
-      from verdicts v
-      join component c using (component_id)
-      join sample s
-        on s.component_id = v.component_id and s.region_id = v.region_id and not s.good
-        and s.ts > since and s.ts > v.judged_from and s.ts <= at
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
-      where v.failed > 0
-      group by v.component_id, v.region_id, s.fault
+      select j.component_id, j.region_id, j.fault, count(*) as n
+      from judged j
+      where not j.good
+      group by j.component_id, j.region_id, j.fault
     ) f
     group by f.component_id, f.region_id
   ),
@@ -66,13 +57,14 @@ as $$
       v.*,
       d.p50_ms,
       f.faults,
-      w.words as refusal,
+      d.refusal,
       coalesce(v.newest_at, silent.newest_at) as known_newest_at,
       p.version as probe_version,
       l.vantage,
       l.machine,
       m.region_id is not null as impaired,
-      v.reporting and m.region_id is null as counted
+      v.reporting and m.region_id is null and o.region_id is not null as outlier,
+      v.reporting and m.region_id is null and o.region_id is null as counted
     from component c
     cross join region g
     left join (select engine.impaired_regions(at, known_at)) as m (region_id) using (region_id)
@@ -80,7 +72,7 @@ as $$
     left join verdicts v (of_component, in_region) on v.of_component = c.component_id and v.in_region = g.region_id
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id
     left join faults f on f.component_id = c.component_id and f.region_id = g.region_id
-    left join refusals w on w.component_id = c.component_id and w.region_id = g.region_id
+    left join engine.outliers(at) o on o.component_id = c.component_id and o.region_id = g.region_id
     left join watch a on a.region_id = g.region_id and a.venue_id = c.venue_id
     left join probe p on p.region_id = a.region_id and p.process = a.process
     left join lateral (
@@ -100,7 +92,8 @@ as $$
       count(distinct e.vantage) filter (where e.counted) as vantages,
       count(*) filter (where e.counted and e.state = 'outage') as outage,
       count(*) filter (where e.counted and engine.is_bad(e.state)) as bad,
-      count(*) filter (where e.counted and e.state = 'operational') as operational,
+      count(*) filter (where e.state = 'operational' and (e.counted or e.outlier)) as operational,
+      count(*) filter (where e.outlier and engine.is_bad(e.state)) as outliers,
       count(*) filter (where e.counted and engine.is_bad(e.state) and (e.bad_run >= r.opening_bad_run or e.in_part)) as confirming,
       jsonb_agg(
         jsonb_build_object(
@@ -128,6 +121,7 @@ as $$
           'region', e.region,
           'reason', case
             when e.impaired then 'impaired: most venues turned bad there at once, and nowhere else'
+            when e.outlier then 'outlier: it has seen this bad for long, and no quorum with it'
             when e.known_newest_at is null then 'no samples within the last hour'
             else 'newest sample too old'
           end,
@@ -143,7 +137,7 @@ as $$
     c.component_id,
     jsonb_build_object(
       'at', api.iso(at),
-      'state', engine.by_quorum(q.quorum, c.outage, c.bad, c.operational),
+      'state', engine.by_quorum(q.quorum, c.outage, c.bad, c.operational, c.outliers),
       'published', c.published,
       'reporting', c.reporting,
       'vantages', c.vantages,

@@ -157,11 +157,12 @@ $$;
 
 -- Why does an open incident end now? Null: it goes on. It ends when its component has been confirmed operational for the whole hold, and a
 -- region that saw it bad sees it well. Where none of these can say so, a quorum that is well for the longer hold will do; and no incident
--- stays open because nobody measures any more.
+-- stays open because nobody can see its end.
 create function engine.reason_to_close(
   watched boolean,
   state state,
   since timestamptz,
+  not_bad_since timestamptz,
   flapping boolean,
   of_component integer,
   evidence jsonb,
@@ -179,8 +180,8 @@ return case
     -- only by rules whose longer hold is the shorter one does this matter
     and not engine.seen_to_end(of_component, evidence, at)
   then 'a quorum has seen it well for the longer hold; no region that saw the incident can report that'
-  when state = 'unknown' and since <= at - engine.ms(r.unmeasured_close_ms)
-  then 'nobody could measure it for so long that nobody knows how it ended'
+  when not_bad_since <= at - engine.ms(r.unmeasured_close_ms)
+  then 'for so long no quorum saw it bad, or well for the whole hold, that nobody knows how it ended'
 end;
 
 create function engine.close_incidents(at timestamptz, r engine.rules) returns text[]
@@ -200,7 +201,7 @@ begin
   join venue v using (venue_id)
   left join component_state s using (component_id)
   cross join lateral engine.reason_to_close(
-    c.published and v.published, s.state, s.since, i.flapping, i.component_id, i.evidence, at, r
+    c.published and v.published, s.state, s.since, s.not_bad_since, i.flapping, i.component_id, i.evidence, at, r
   ) as w (reason)
   where w.reason is not null;
   if over is null then
@@ -224,20 +225,35 @@ begin
 end;
 $$;
 
--- Until when did a quorum see a component bad? Of each counted region that does, the newest bad sample; of these the one at the place of the
--- quorum. A window goes on being bad for most of a minute after that.
-create function engine.last_bad_at(of_component integer, quorum smallint, at timestamptz) returns timestamptz
+-- What the counted regions see of some components.
+create function engine.counted_states(of_components integer[], at timestamptz) returns setof region_state
 language sql stable
 as $$
-  select s.newest_bad_at
+  select s.*
   from region_state s
-  where s.component_id = of_component
+  where s.component_id = any (of_components)
     and s.reporting
     and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-    and engine.is_bad(s.state)
-  order by s.newest_bad_at desc
-  offset last_bad_at.quorum - 1
-  limit 1
+    and not exists (select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id)
+$$;
+
+-- Until when did a quorum see a component bad? Of each counted region that does, the newest bad sample; of these the one at the place of the
+-- quorum. A window goes on being bad for most of a minute after that.
+create function engine.last_bad_at(of_components integer[], at timestamptz)
+returns table (component_id integer, last_bad_at timestamptz)
+language sql stable
+as $$
+  select c.component_id, n.newest_bad_at
+  from component_state c
+  join (
+    select
+      s.component_id,
+      s.newest_bad_at,
+      row_number() over (partition by s.component_id order by s.newest_bad_at desc) as place
+    from engine.counted_states(of_components, at) s
+    where engine.is_bad(s.state)
+  ) n using (component_id)
+  where n.place = c.quorum
 $$;
 
 -- An open incident has the severity that its component has now, as long as that is bad. Reaching outage for the first
@@ -246,17 +262,23 @@ create function engine.follow_open_incidents(at timestamptz, r engine.rules) ret
 language plpgsql
 as $$
 declare
+  open      integer[] := array(select i.component_id from engine.open_incidents_of(null) i);
   worse     integer[];
   since     timestamptz := at - engine.longest_span(r);
   escalated text[];
 begin
+  if open = '{}' then
+    return '{}';
+  end if;
   update incident i
   set severity = s.state,
-      last_bad_at = greatest(i.last_bad_at, engine.last_bad_at(s.component_id, s.quorum, at))
+      last_bad_at = greatest(i.last_bad_at, n.last_bad_at)
   from component_state s
+  left join engine.last_bad_at(open, at) n using (component_id)
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
-    and engine.is_bad(s.state);
+    and engine.is_bad(s.state)
+    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at);
 
   select array_agg(i.component_id) into worse
   from engine.open_incidents_of(null) i
@@ -284,15 +306,13 @@ language sql stable
 return format('%s-%s-%s-%s', venue, to_char(started_at at time zone 'UTC', 'YYYY-MM-DD'), kind, severity);
 
 -- Which counted regions confirm that a component is in trouble: three in a row are bad, or a fifth fails window after window?
-create function engine.confirming_regions(at timestamptz, r engine.rules)
+create function engine.confirming_regions(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, region_id smallint, in_a_row boolean)
 language sql stable
 as $$
   select s.component_id, s.region_id, s.bad_run >= r.opening_bad_run
-  from region_state s
-  where s.reporting
-    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-    and engine.is_bad(s.state)
+  from engine.counted_states(of_components, at) s
+  where engine.is_bad(s.state)
     and (s.bad_run >= r.opening_bad_run or s.in_part)
 $$;
 
@@ -314,11 +334,14 @@ as $$
       k.quorum,
       l.streams,
       l.max_age,
+      l.slow_from_us,
+      o.spans as ours,
       row_number() over (partition by s.component_id order by first_bad.ts, s.region_id) as place,
       first_bad.ts
-    from engine.confirming_regions(at, r) s
+    from engine.confirming_regions(of_components, at, r) s
     join component c using (component_id)
     join component_state k using (component_id)
+    left join engine.own_trouble(at - interval '7 days', at, at) o on o.region_id = s.region_id
     left join typical_latency t
       on t.component_id = s.component_id and t.region_id = s.region_id
       and t.holds_from = engine.typical_in_force(at)
@@ -349,8 +372,8 @@ as $$
         and (s.in_a_row or not b.good)
         and not (l.streams and b.unserved is true)
         and b.ts <= at - b.received_after_s * interval '1 second'
+        and engine.counts(b.ts, b.good, b.latency_us, l.slow_from_us, o.spans)
     ) first_bad
-    where s.component_id = any (of_components)
   ),
   resumed as (
     select
@@ -370,6 +393,7 @@ as $$
           and b.ts > q.ts - u.max_age and b.ts <= at
           and not (u.streams and b.unserved is true)
           and b.ts <= at - b.received_after_s * interval '1 second'
+          and engine.counts(b.ts, b.good, b.latency_us, u.slow_from_us, u.ours)
       ) n
       where n.after > u.max_age and n.ts > u.ts
     ) silence
@@ -388,11 +412,8 @@ create function engine.suspect_components(of_components integer[], at timestampt
 language sql stable
 as $$
   select s.component_id
-  from region_state s
+  from engine.counted_states(of_components, at) s
   join engine.vantages(at) g using (region_id)
-  where s.component_id = any (of_components)
-    and s.reporting
-    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
   group by s.component_id
   having count(distinct g.vantage) = 1
     and min(g.vantage) = any (array(select engine.suspect_vantages(at, r)))
@@ -403,17 +424,21 @@ create function engine.open_incidents(at timestamptz, r engine.rules) returns te
 language plpgsql
 as $$
 declare
+  bad    integer[];
   due    integer[];
   since  timestamptz := at - engine.longest_span(r);
   opened text[];
 begin
+  bad := array(select c.component_id from component_state c where engine.is_bad(c.state));
+  if bad = '{}' then
+    return '{}';
+  end if;
   select array_agg(d.component_id) into due
   from (
     select c.component_id
     from component_state c
-    join engine.confirming_regions(at, r) s using (component_id)
-    where engine.is_bad(c.state)
-      and not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
+    join engine.confirming_regions(bad, at, r) s using (component_id)
+    where not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
       and not exists (
         -- an operator has said that this trouble, as bad as it was then, is none
         select from engine.dismissed() d
@@ -426,6 +451,9 @@ begin
     return '{}';
   end if;
   due := array(select unnest(due) except select engine.suspect_components(due, at, r));
+  if due = '{}' then
+    return '{}';
+  end if;
 
   with started as (
     select
@@ -433,7 +461,7 @@ begin
       c.component,
       s.state as severity,
       n.started_at,
-      greatest(n.started_at, engine.last_bad_at(c.component_id, s.quorum, at)) as last_bad_at,
+      greatest(n.started_at, b.last_bad_at) as last_bad_at,
       engine.slug_base(v.venue, n.started_at, c.kind, s.state) as base,
       (
         select count(*) + 1 >= r.flap_openings
@@ -445,6 +473,7 @@ begin
     join component c using (component_id)
     join venue v using (venue_id)
     join component_state s using (component_id)
+    left join engine.last_bad_at(due, at) b using (component_id)
   ),
   taken as (
     -- of the days in question alone; retracted ones keep their names

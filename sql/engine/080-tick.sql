@@ -64,6 +64,7 @@ begin
   perform engine.keep_typical_latencies(at, r);
   perform engine.keep_region_states(at, r);
   perform engine.keep_impairments(at, r);
+  perform engine.keep_outliers(at, r);
   perform engine.keep_component_states(at, r);
   perform engine.keep_venue_states(at);
 

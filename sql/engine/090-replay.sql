@@ -17,6 +17,7 @@ begin
     create unlogged table component_state (like venuewatch.component_state including all) with (fillfactor = 50);
     create unlogged table venue_state (like venuewatch.venue_state including all) with (fillfactor = 50);
     create unlogged table impairment (like venuewatch.impairment including all);
+    create unlogged table outlier (like venuewatch.outlier including all);
     create unlogged table typical_latency (like venuewatch.typical_latency including all);
     create unlogged table incident (like venuewatch.incident including all);
     create unlogged table alert_event (like venuewatch.alert_event including all);
@@ -106,6 +107,11 @@ begin
   end::jsonb) stood
   where (only_venue is not null or i.recognised_at <= eve)
     and (i.ended_at is null or i.ended_at > reaches_to - engine.longest_span(r));
+
+  insert into outlier
+  select o.component_id, o.region_id, o.started_at, case when o.ended_at <= eve then o.ended_at end
+  from venuewatch.outlier o
+  where o.started_at <= eve and (o.ended_at is null or o.ended_at > reaches_to - engine.longest_span(r));
 
   -- those that are open, those that may be retracted or count for flapping, those whose names are taken on a day to which a
   -- run may be traced back, and those that an operator keeps from opening again

@@ -137,18 +137,36 @@ select
   p.recognised_at,
   p.ended_at,
   p.venues,
-  p.measured as measured_venues
+  p.measured as measured_venues,
+  p.seen_elsewhere
 from impairment p
 join region g using (region_id);
 
 comment on view analytics.impairments is
 'One row for each time that a region had trouble of its own: most venues turned bad there at once, and nowhere else. Meanwhile it had no vote. Kept for ever.';
 comment on column analytics.impairments.region is 'The region';
-comment on column analytics.impairments.started_at is 'In hindsight: since when one of the venues was bad there';
+comment on column analytics.impairments.started_at is 'In hindsight: the first bad sample of what it was recognised by';
 comment on column analytics.impairments.recognised_at is 'When the engine saw it, and took its vote';
 comment on column analytics.impairments.ended_at is 'When it had its vote again; null while it lasts';
 comment on column analytics.impairments.venues is 'The venues it was recognised by';
+comment on column analytics.impairments.seen_elsewhere is
+'It ended since others saw the same: what was bad meanwhile was no trouble of its own, and counts';
 comment on column analytics.impairments.measured_venues is 'How many venues the region measured then';
+
+create view analytics.outliers as
+select v.venue, c.component, g.region, o.started_at, o.ended_at
+from outlier o
+join component c using (component_id)
+join venue v using (venue_id)
+join region g using (region_id);
+
+comment on view analytics.outliers is
+'One row for each time that a region had seen a component bad for long, and no quorum with it. Meanwhile it had no vote on this component. Kept for ever.';
+comment on column analytics.outliers.venue is 'The venue';
+comment on column analytics.outliers.component is 'The component';
+comment on column analytics.outliers.region is 'The region';
+comment on column analytics.outliers.started_at is 'When it lost its vote';
+comment on column analytics.outliers.ended_at is 'When it had it again; null while it lasts';
 
 create view analytics.rules_in_force as
 select f.holds_from, f.version, f.rules

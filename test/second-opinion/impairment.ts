@@ -11,6 +11,8 @@ export interface Impairment {
   startedAt: number;
   recognisedAt: number;
   endedAt: number | null;
+  /** When it ended, others saw the same: it was no trouble of the region's own. */
+  seenElsewhere: boolean;
   /** Those that it was recognised by, in the order of the registry. */
   venues: string[];
 }
@@ -18,6 +20,8 @@ export interface Impairment {
 export interface DatedView extends RegionView {
   /** First instant of the unbroken sequence of bad states; null when the state is not bad. */
   badSince: number | null;
+  /** First instant after the last bad state; null when there was none before this one. */
+  badUntil: number | null;
 }
 
 /** Ends and begins impairments as of this instant, in place. */
@@ -27,15 +31,28 @@ export function judgeImpairments(
   world: World,
   at: number,
 ): void {
-  const seenBy = (group: string[]) => new GroupView(group, views, world, at);
+  // one of which it is asked how it was a moment ago must not have had trouble of its own meanwhile
+  const ownTrouble = world.regions.filter((region) =>
+    impairments.some(
+      (one) =>
+        one.region === region &&
+        !one.seenElsewhere &&
+        (one.endedAt === null ||
+          one.endedAt > at - world.rules.impaired_within_ms),
+    ),
+  );
+  const seenBy = (group: string[]) =>
+    new GroupView(group, views, world, at, ownTrouble);
 
   for (const impairment of impairments.filter(isOngoing)) {
     const group = seenBy(impairment.group);
     const stillAlone = impairment.venues.filter((venue) =>
       group.isBadAlone(venue),
     );
-    if (stillAlone.length <= impairment.venues.length / 2)
-      impairment.endedAt = at;
+    if (stillAlone.length > impairment.venues.length / 2) continue;
+    const stillBad = impairment.venues.filter((venue) => group.isBad(venue));
+    impairment.endedAt = at;
+    impairment.seenElsewhere = stillBad.length > impairment.venues.length / 2;
   }
 
   const shared = vantagesAt(world, at).filter(({ length }) => length >= 2);
@@ -47,31 +64,54 @@ export function judgeImpairments(
     const venues = seen.venuesOfAnImpairment();
     if (!venues) return [];
     const startedAt = Math.min(
-      ...venues.flatMap((venue) => seen.freshlyBadSince(venue)),
+      ...venues.flatMap((venue) => seen.beginningsOfFreshTrouble(venue)),
     );
     return [{ group, venues, startedAt }];
   });
   for (const one of recognised)
     for (const region of one.group)
-      if (!isImpaired(impairments, region))
-        impairments.push({ ...one, region, recognisedAt: at, endedAt: null });
+      if (!impairments.some((one) => one.region === region && isOngoing(one)))
+        impairments.push({
+          ...one,
+          region,
+          recognisedAt: at,
+          endedAt: null,
+          seenElsewhere: false,
+        });
 }
 
-export function isImpaired(impairments: Impairment[], region: string): boolean {
-  return impairments.some((one) => one.region === region && isOngoing(one));
-}
-
-/** Whether the region was impaired at an earlier instant, as one knows by now. */
-export function wasImpaired(
+/**
+ * Whether an impairment takes the region's votes at this instant, or took them at an earlier one, as one knows by now. At
+ * the instant at which it ends it still does, unless others saw the same.
+ */
+export function isImpaired(
   impairments: Impairment[],
   region: string,
-  then: number,
+  at: number,
 ): boolean {
   return impairments.some(
     (one) =>
       one.region === region &&
-      one.startedAt <= then &&
-      (one.endedAt === null || then < one.endedAt),
+      one.startedAt <= at &&
+      (one.endedAt === null ||
+        at < one.endedAt ||
+        (at === one.endedAt && !one.seenElsewhere)),
+  );
+}
+
+/** Whether a bad sample of this slot is left out: the region's own trouble did it, which is over. */
+export function isOfOwnTrouble(
+  impairments: Impairment[],
+  region: string,
+  slot: number,
+): boolean {
+  return impairments.some(
+    (one) =>
+      one.region === region &&
+      one.endedAt !== null &&
+      !one.seenElsewhere &&
+      slot >= one.startedAt &&
+      slot < one.endedAt,
   );
 }
 
@@ -109,8 +149,16 @@ class GroupView {
   readonly #views: DatedView[];
   readonly #world: World;
   readonly #at: number;
+  readonly #ownTrouble: string[];
 
-  constructor(group: string[], views: DatedView[], world: World, at: number) {
+  constructor(
+    group: string[],
+    views: DatedView[],
+    world: World,
+    at: number,
+    ownTrouble: string[],
+  ) {
+    this.#ownTrouble = ownTrouble;
     this.#group = group;
     this.#views = views;
     this.#world = world;
@@ -135,24 +183,29 @@ class GroupView {
       : undefined;
   }
 
+  isBad(venue: string): boolean {
+    const measuring = this.#measuring(venue);
+    return measuring.length > 0 && measuring.every(({ isBad }) => isBad);
+  }
+
   /** Impaired regions are asked too. */
   isBadAlone(venue: string): boolean {
-    const measuring = this.#measuring(venue);
     return (
-      measuring.length > 0 &&
-      measuring.every(({ isBad }) => isBad) &&
+      this.isBad(venue) &&
       !this.#world.regions.some(
         (region) =>
-          !this.#group.includes(region) && this.#seenFrom(region, venue).isBad,
+          !this.#group.includes(region) &&
+          this.#seenFrom(region, venue).isLatelyBad,
       )
     );
   }
 
-  /** One instant for each component that is freshly bad in a region of the group. */
-  freshlyBadSince(venue: string): number[] {
-    return this.#group.flatMap(
-      (region) => this.#seenFrom(region, venue).freshlyBadSince,
-    );
+  /** Of each component that is freshly bad in a region of the group. */
+  beginningsOfFreshTrouble(venue: string): number[] {
+    return this.#group
+      .flatMap((region) => this.#seenFrom(region, venue).freshlyBad)
+      .flatMap(({ badSince, runFrom }) => [badSince, runFrom])
+      .filter((at) => at !== null);
   }
 
   #measuring(venue: string): VenueThere[] {
@@ -165,8 +218,14 @@ class GroupView {
     const there = this.#views.filter(
       (view) => view.venue === venue && view.region === region,
     );
-    return new VenueThere(there, (view) =>
-      isFreshlyBad(view, this.#world, this.#at),
+    const { impaired_within_ms } = this.#world.rules;
+    return new VenueThere(
+      there,
+      (view) => isFreshlyBad(view, this.#world, this.#at),
+      ({ badUntil }) =>
+        !this.#ownTrouble.includes(region) &&
+        badUntil !== null &&
+        badUntil > this.#at - impaired_within_ms,
     );
   }
 }
@@ -176,16 +235,23 @@ class VenueThere {
   readonly isMeasured: boolean;
   readonly isBad: boolean;
   readonly isFreshlyBad: boolean;
-  /** One instant for each of its freshly bad components. */
-  readonly freshlyBadSince: number[];
+  readonly isLatelyBad: boolean;
+  /** Its freshly bad components. */
+  readonly freshlyBad: DatedView[];
 
-  constructor(views: DatedView[], isFresh: (view: DatedView) => boolean) {
+  constructor(
+    views: DatedView[],
+    isFresh: (view: DatedView) => boolean,
+    wasBad: (view: DatedView) => boolean,
+  ) {
     const known = views.filter(({ state }) => state !== "unknown");
     const bad = known.filter(({ state }) => isBad(state));
-    this.freshlyBadSince = bad.filter(isFresh).map(({ badSince }) => badSince!);
+    this.freshlyBad = bad.filter(isFresh);
     this.isMeasured = known.length >= 1;
     this.isBad = this.isMeasured && bad.length >= known.length / 2;
+    const lately = known.filter((view) => isBad(view.state) || wasBad(view));
+    this.isLatelyBad = this.isMeasured && lately.length >= known.length / 2;
     this.isFreshlyBad =
-      this.isMeasured && this.freshlyBadSince.length >= known.length / 2;
+      this.isMeasured && this.freshlyBad.length >= known.length / 2;
   }
 }

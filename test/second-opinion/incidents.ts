@@ -1,10 +1,6 @@
 /** Chapter 6 of the rule book: the life of incidents. */
-import {
-  type DatedView,
-  type Impairment,
-  isImpaired,
-  wasImpaired,
-} from "./impairment.js";
+import { type DatedView, type Impairment, isImpaired } from "./impairment.js";
+import { isOutlier, type Outlier } from "./outliers.js";
 import { confirm } from "./quorum.js";
 import { type RegionView, troubleBeganAt, viewOf } from "./region-view.js";
 import {
@@ -39,7 +35,7 @@ export interface Incident {
 
 /**
  * Why it closed: a region that saw it bad sees it well, or none of these can tell and the others have held for long, or
- * nobody has known for very long.
+ * nobody has known for very long, or only now and then.
  */
 export type Closing = "witnessed" | "held" | "unmeasured";
 
@@ -64,6 +60,8 @@ export interface ComponentNow {
   component: string;
   state: State;
   since: number;
+  /** Null: it is bad. */
+  notBadSince: number | null;
   quorum: number;
   /** What the counted regions see. */
   votes: RegionView[];
@@ -91,6 +89,7 @@ export interface Instant {
   world: World;
   series: Series[];
   impairments: Impairment[];
+  outliers: Outlier[];
   /** What every region sees, the impaired ones too. */
   views: DatedView[];
   components: ComponentNow[];
@@ -119,7 +118,8 @@ function retractUnbacked(records: Records, now: Instant): void {
         .map((series) =>
           viewOf(series, openedAt, now.at, rules, now.impairments),
         ),
-      (region) => wasImpaired(now.impairments, region, openedAt),
+      (region) => isImpaired(now.impairments, region, openedAt),
+      (region) => isOutlier(now.outliers, { ...incident, region }, openedAt),
       now.world,
     );
     const confirming = anew.votes.filter(({ confirms }) => confirms);
@@ -147,14 +147,16 @@ function close({ incidents, alerts }: Records, now: Instant): void {
 /** Why an open incident closes at this instant; undefined when it stays open. */
 function closingOf(incident: Incident, now: Instant): Closing | undefined {
   const { rules } = now.world;
-  const { state, since } = now.components.find(isOfComponent(incident))!;
+  const { state, since, notBadSince } = now.components.find(
+    isOfComponent(incident),
+  )!;
   const lasted = (ms: number) => since <= now.at - ms;
   const witnessed = now.views
     .filter(isOfComponent(incident))
     .some(
       (view) =>
         incident.witnesses.includes(view.region) &&
-        !isImpaired(now.impairments, view.region) &&
+        !isImpaired(now.impairments, view.region, now.at) &&
         view.state === "operational",
     );
   const holdMs = incident.flapping
@@ -164,7 +166,7 @@ function closingOf(incident: Incident, now: Instant): Closing | undefined {
     return "witnessed";
   if (state === "operational" && !witnessed && lasted(rules.flap_hold_ms))
     return "held";
-  if (state === "unknown" && lasted(rules.unmeasured_close_ms))
+  if (notBadSince !== null && notBadSince <= now.at - rules.unmeasured_close_ms)
     return "unmeasured";
   return undefined;
 }
@@ -224,7 +226,7 @@ function open(records: Records, now: Instant): void {
       const series = now.series
         .filter(isOf(one))
         .find(({ region }) => region === view.region)!;
-      return troubleBeganAt(series, view, now.at, rules);
+      return troubleBeganAt(series, view, now.at, rules, now.impairments);
     });
     const startedAt = beginnings.toSorted((a, b) => a - b)[one.quorum - 1]!;
     opening.push({
@@ -321,7 +323,7 @@ function alertOf(
   };
 }
 
-function isOpen({ closedAt, retractedAt }: Incident): boolean {
+export function isOpen({ closedAt, retractedAt }: Incident): boolean {
   return closedAt === null && retractedAt === null;
 }
 
@@ -330,7 +332,7 @@ function isOf(one: { venue: string; component: string }) {
     series.venue === one.venue && series.component.id === one.component;
 }
 
-function isOfComponent(one: { venue: string; component: string }) {
+export function isOfComponent(one: { venue: string; component: string }) {
   return (other: { venue: string; component: string }) =>
     other.venue === one.venue && other.component === one.component;
 }

@@ -9,26 +9,40 @@ export interface Confirmed<View> {
   votes: View[];
 }
 
+/** Of so many counted regions. */
+export function quorumOf(
+  counted: number,
+  { regions, rules }: Pick<World, "regions" | "rules">,
+): number {
+  return Math.max(
+    Math.floor(counted / 2) + 1,
+    Math.min(rules.quorum_min_regions, regions.length),
+  );
+}
+
 /** @param views of all regions on one component */
 export function confirm<View extends RegionView>(
   views: View[],
   isImpaired: (region: string) => boolean,
-  { regions, rules }: Pick<World, "regions" | "rules">,
+  isOutlier: (region: string) => boolean,
+  world: Pick<World, "regions" | "rules">,
 ): Confirmed<View> {
-  const votes = views.filter(
+  const asked = views.filter(
     (view) => view.reporting && !isImpaired(view.region),
   );
-  const quorum = Math.max(
-    Math.floor(votes.length / 2) + 1,
-    Math.min(rules.quorum_min_regions, regions.length),
-  );
+  const votes = asked.filter(({ region }) => !isOutlier(region));
+  const quorum = quorumOf(votes.length, world);
+  const badOutliers = asked.filter(
+    ({ region, state }) => isOutlier(region) && isBad(state),
+  ).length;
   const see = (what: (state: State) => boolean) =>
     votes.filter(({ state }) => what(state)).length;
 
   let state: State;
   if (see((state) => state === "outage") >= quorum) state = "outage";
   else if (see(isBad) >= quorum) state = "degraded";
-  else if (see((state) => state !== "unknown") < quorum) state = "unknown";
+  else if (see((state) => state !== "unknown") + badOutliers < quorum)
+    state = "unknown";
   else if (see((state) => state === "operational") === 0) state = "unknown";
   else state = "operational";
 

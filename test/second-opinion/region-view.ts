@@ -1,5 +1,9 @@
 /** Chapter 3 of the rule book: what one region sees of one component. */
-import { type Impairment, touchesImpairment } from "./impairment.js";
+import {
+  type Impairment,
+  isOfOwnTrouble,
+  touchesImpairment,
+} from "./impairment.js";
 import {
   type Component,
   isBad,
@@ -21,6 +25,8 @@ export interface RegionView {
   failed: number;
   slow: number;
   badRun: number;
+  /** Slot of the first sample of the bad run; null where there is none. */
+  runFrom: number | null;
   failsInPart: boolean;
   confirms: boolean;
   /** Slot of the newest bad sample in the window. */
@@ -42,15 +48,10 @@ export function viewOf(
   at: number,
   knownAt: number,
   rules: Rules,
-  impairments: Impairment[] = [],
+  impairments: Impairment[],
 ): RegionView {
-  const seen = knownWithin(
-    series,
-    at - windowMs(series.component, rules),
-    at,
-    knownAt,
-    rules,
-  );
+  const judged = new Judged(series, at, knownAt, rules, impairments);
+  const seen = judged.within(at - windowMs(series.component, rules));
   const isSlow = slowness(series, at, rules);
   const failed = seen.filter(fails).length;
   const good = seen.length - failed;
@@ -68,17 +69,22 @@ export function viewOf(
       partFrom,
       at,
     ) &&
-    everyWindowFails(series, at, knownAt, rules);
+    everyWindowFails(judged, rules);
 
   let state: State;
   if (!reporting || seen.length < rules.min_samples) state = "unknown";
   else if (failed / seen.length >= rules.outage_bad_share) state = "outage";
-  else if (failed / seen.length >= rules.degraded_bad_share) state = "degraded";
+  else if (
+    failed / seen.length >= rules.degraded_bad_share &&
+    failed >= rules.degraded_min_failed
+  )
+    state = "degraded";
   else if (slow >= 1 && slow >= good / 2) state = "degraded";
   else if (failsInPart) state = "degraded";
   else state = "operational";
 
-  const badRun = runAtTheEnd(served(series, seen), isSlow).length;
+  const run = runAtTheEnd(served(series, seen), isSlow);
+  const badRun = run.length;
   const newestBad = seen.findLast((one) => fails(one) || isSlow(one));
   return {
     venue: series.venue,
@@ -90,6 +96,7 @@ export function viewOf(
     failed,
     slow,
     badRun,
+    runFrom: run[0]?.ts ?? null,
     failsInPart,
     confirms: isBad(state) && (badRun >= rules.opening_bad_run || failsInPart),
     newestBadAt: newestBad?.ts ?? null,
@@ -102,9 +109,10 @@ export function troubleBeganAt(
   { badRun }: RegionView,
   at: number,
   rules: Rules,
+  impairments: Impairment[],
 ): number {
-  const since = (ms: number) =>
-    served(series, knownWithin(series, at - ms, at, at, rules));
+  const judged = new Judged(series, at, at, rules, impairments);
+  const since = (ms: number) => served(series, judged.within(at - ms));
   if (badRun >= rules.opening_bad_run) {
     const run = runAtTheEnd(since(sevenDaysMs), slowness(series, at, rules));
     return afterTheLastSilence(run, maxAgeMs(series.component, rules)).ts;
@@ -132,20 +140,40 @@ function maxAgeMs({ cadenceMs }: Component, rules: Rules): number {
   );
 }
 
-/** Later than the one instant and not later than the other; oldest first. */
-function knownWithin(
-  series: Series,
-  after: number,
-  until: number,
-  knownAt: number,
-  rules: Rules,
-): Sample[] {
-  const lateFromMs = Math.max(rules.late_sample_ms, series.component.cadenceMs);
-  return series.samples.filter(({ ts, receivedAfterS }) => {
-    if (ts <= after || ts > until) return false;
-    const cameAfterMs = receivedAfterS * 1000;
-    return ts + cameAfterMs <= (cameAfterMs > lateFromMs ? knownAt : until);
-  });
+/** The samples by which a component is judged at one instant: those that are known, without what the region's own trouble did. */
+class Judged {
+  readonly series: Series;
+  readonly at: number;
+  readonly #samples: Sample[];
+
+  constructor(
+    series: Series,
+    at: number,
+    knownAt: number,
+    rules: Rules,
+    impairments: Impairment[],
+  ) {
+    this.series = series;
+    this.at = at;
+    const lateFromMs = Math.max(
+      rules.late_sample_ms,
+      series.component.cadenceMs,
+    );
+    const isSlow = slowness(series, at, rules);
+    this.#samples = series.samples.filter((sample) => {
+      const { ts, receivedAfterS } = sample;
+      const cameAfterMs = receivedAfterS * 1000;
+      const until = cameAfterMs > lateFromMs ? knownAt : at;
+      if (ts > at || ts + cameAfterMs > until) return false;
+      const isBad = fails(sample) || isSlow(sample);
+      return !isBad || !isOfOwnTrouble(impairments, series.region, ts);
+    });
+  }
+
+  /** Those later than this, oldest first. */
+  within(after: number): Sample[] {
+    return this.#samples.filter(({ ts }) => ts > after);
+  }
 }
 
 /** Without the slots of a stream whose socket was down: these belong to the socket. */
@@ -156,21 +184,14 @@ function served({ component }: Series, samples: Sample[]): Sample[] {
 }
 
 /** Whether enough of the last windows together fails, more than a run takes, and half as much in each of them. */
-function everyWindowFails(
-  series: Series,
-  at: number,
-  knownAt: number,
-  rules: Rules,
-): boolean {
+function everyWindowFails(judged: Judged, rules: Rules): boolean {
+  const { series, at } = judged;
   const lengthMs = windowMs(series.component, rules);
   const windows = Array.from({ length: rules.partial_windows }, (_, i) => {
     const until = at - i * lengthMs;
     return { after: until - lengthMs, until };
   });
-  const seen = served(
-    series,
-    knownWithin(series, windows.at(-1)!.after, at, knownAt, rules),
-  );
+  const seen = served(series, judged.within(windows.at(-1)!.after));
   return (
     failedShare(seen) >= rules.degraded_bad_share &&
     seen.filter(fails).length > rules.opening_bad_run &&

@@ -81,10 +81,12 @@ export interface Rules {
   slow_untypical_ms: number;
   outage_bad_share: number;
   degraded_bad_share: number;
+  degraded_min_failed: number;
   partial_windows: number;
   impaired_within_ms: number;
   impaired_min_venues: number;
   impaired_venue_share: number;
+  outlier_after_ms: number;
   quorum_min_regions: number;
   opening_bad_run: number;
   recovery_hold_ms: number;
