@@ -16,7 +16,7 @@ import {
 } from "./board.js";
 import { startReader } from "./reader.js";
 import { until } from "./until.js";
-import { componentsOf, startWay, type Way } from "./way.js";
+import { componentsOf, startWay, ticksBetweenUpkeep, type Way } from "./way.js";
 import type { ScriptedFault } from "./world/faults.js";
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
@@ -70,7 +70,7 @@ async function boardShowsAll(t: Test, way: Way) {
   t.match(summary, { venues: 15, regions: 3, state: "operational" });
   t.equal(venues.length, 15);
   t.same(incidents, []);
-  await way.engine.ticks(2);
+  await way.engine.ticks(ticksBetweenUpkeep + 1);
   t.same(await neverRolledUp(way), [], "every component has a measured minute");
   for (const { id, days } of venues)
     t.equal(days.at(-1)!.measuredMinutes, 0, `${id}: none is published yet`);
