@@ -27,9 +27,9 @@ const hourMs = 60 * minuteMs;
 const quick = { ...rulesRow, step_ms: 10_000 };
 const ticker = { venue: "kraken", component: "rest:ticker" };
 
-/** Worlds in which much meets the pauses; GAPPED_WORLDS names how many more. */
+/** Worlds in which much meets the pauses, in the first of them instants that are left out; GAPPED_WORLDS names how many more. */
 const seeds = [
-  21,
+  7,
   ...Array.from(
     { length: Number(process.env.GAPPED_WORLDS ?? 0) },
     (_, i) => 26 + i,
@@ -51,6 +51,8 @@ void t.test("an engine that was away decides as if it had not", async (t) => {
       expected,
       `world ${seed}, by ${some} of ${all} instants`,
     );
+    if (seed === seeds[0])
+      t.ok(some < all, "some instants of it were left out");
   }
 });
 

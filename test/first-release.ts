@@ -15,6 +15,8 @@ export const firstLevels = [
 
 const lastFile = "004-engine.sql";
 const dayMs = 24 * 3_600_000;
+/** Longer than that it kept hours and days alone. */
+export const minutesKeptDays = 100;
 
 /** What the database of the first release had of definitions, shortened: views on columns that are gone since. */
 const definitions = `
@@ -95,6 +97,10 @@ async function fill(
   await pool.query(
     sql`select drop_chunks('sample', older_than => now() + interval '1 year')`,
   );
+  for (const minutes of ["sample_minute", "component_minute", "venue_minute"])
+    await pool.query(sql`
+      select drop_chunks(${minutes}::text::regclass, older_than => now() - ${minutesKeptDays} * interval '1 day')
+    `);
 
   await pool.script(
     "select set_chunk_time_interval('sample', interval '1 day')",

@@ -33,11 +33,12 @@ const limitS = 300;
 
 /** Half a minute and more each: begun last, one of them would run alone at the end. */
 const long = [
-  ...["typical-trouble", "replay", "demo", "engine-scenarios"],
-  ...["catch-up", "replay-rules", "alert-kills", "move"],
-  ...["api-states", "demo-day", "crowd-of-faults", "second-opinion"],
-  ...["engine-tick", "whole-way", "upkeep", "leaders"],
-  ...["database-away", "reliability", "checking", "own-troubles"],
+  ...["engine-scenarios", "second-opinion", "demo", "typical-trouble"],
+  ...["engine-tick", "replay-rules", "api-states", "replay", "as-of-when"],
+  ...["whole-way", "demo-day", "catch-up", "upkeep", "second-opinion-fleets"],
+  ...["prometheus", "move", "engine-mutants", "api-board", "crowd-of-faults"],
+  ...["leaders", "reliability", "dispatcher", "incident-command", "migrate"],
+  ...["up", "notify", "edges", "rows", "own-troubles", "checking"],
 ];
 
 const tests = compiledTests();
