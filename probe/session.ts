@@ -13,7 +13,6 @@ import { isRefusal, refusedFeed } from "./refusal.js";
 import { refusalWords } from "./refusal-words.js";
 import type { Resolver } from "./resolver.js";
 import type { FrameNumbers } from "./sequence.js";
-import { makeTurns } from "./turns.js";
 import {
   openSocket,
   type Arrival,
@@ -21,6 +20,7 @@ import {
   type Flow,
   type Socket,
 } from "./socket.js";
+import { makeTurns } from "./turns.js";
 
 export interface SessionOptions {
   url: string;

@@ -5,7 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { phaseMsOf } from "../probe/schedule.js";
 import { packagedFile } from "../server/package.js";
-import { loadRegistry, type Region, type Registry } from "../server/registry.js";
+import {
+  loadRegistry,
+  type Region,
+  type Registry,
+} from "../server/registry.js";
 import type { Measured, MeasuringOptions } from "./measuring-process.js";
 import { until } from "./until.js";
 import { startWorld, type World } from "./world/world.js";
