@@ -26,8 +26,8 @@ export interface DataAge {
 export type AnswerVerdict = (answer: Answer) => DataAge;
 
 export interface AnswerVerdictOptions {
-  venue: Pick<Venue, "id" | "chain">;
-  endpoint: Pick<RestEndpoint, "name" | "dataTime">;
+  venue: Pick<Venue, "id" | "category" | "chain">;
+  endpoint: Pick<RestEndpoint, "name" | "url" | "dataTime">;
   /** How wrong our own clock is known to be. */
   clock: Pick<ClockWatch, "read">;
   heads: ChainHeads;
@@ -37,14 +37,15 @@ export interface AnswerVerdictOptions {
 }
 
 export function makeAnswerVerdict({
-  venue: { id: venue, chain },
-  endpoint: { name, dataTime },
+  venue: { id: venue, category, chain },
+  endpoint: { name, url, dataTime },
   clock,
   heads,
   counterpart,
   log,
 }: AnswerVerdictOptions): AnswerVerdict {
   const tell = makeVerdictLog(log, { venue, component: `rest:${name}` });
+  const { host: provider } = new URL(url);
 
   function ageOf(answer: Answer): number | null {
     const { dataMs, newest, endedMs } = answer;
@@ -63,7 +64,10 @@ export function makeAnswerVerdict({
 
   function tooOldHead({ head, askedMs, endedMs }: Answer): number | null {
     if (chain === null || head === null) return null;
-    return heads.staleMs({ chain, venue, head, askedMs, endedMs });
+    const named = { chain, provider, head, askedMs, endedMs };
+    const staleMs = heads.staleMs(named);
+    // Other venues read the chain through a node that is somebody else's: where it stands still, that is no fault of theirs.
+    return category === "rpc" ? staleMs : null;
   }
 
   return (answer) => {

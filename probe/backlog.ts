@@ -32,7 +32,7 @@ export interface Segment {
 }
 
 export interface Backlog {
-  /** Oldest first. Whoever writes puts new ones at the end. */
+  /** Oldest first. New ones are put at the end. */
   readonly segments: Segment[];
   samples: () => number;
   bytes: () => number;

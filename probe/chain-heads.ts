@@ -4,8 +4,8 @@ import type { Registry } from "../server/registry.js";
 /** The height of a chain as an answer named it. Times are `performance.now()`. */
 export interface NamedHead {
   chain: string;
-  /** Who named it. */
-  venue: string;
+  /** The host that named it: several venues may read a chain there. */
+  provider: string;
   head: number;
   askedMs: number;
   endedMs: number;
@@ -23,10 +23,10 @@ const farthest = 100_000;
 const rememberedMs = 3 * 60_000;
 
 /**
- * Compares the heads that this probe reads with each other. Whoever names a head
- * names one that is as old as the answer that named it first, and older by a
- * block time for each block that this answer was above it. So a head that stands
- * still is found as well as one that trails behind others.
+ * Compares the heads that this probe reads with each other. A head is as old as
+ * the answer that named it first, and older by a block time for each block that
+ * this answer was above it. So a head that stands still is found as well as one
+ * that trails behind others.
  */
 export function makeChainHeads(
   chains: NonNullable<Registry["chains"]>,
@@ -34,20 +34,21 @@ export function makeChainHeads(
   const remembered = new Map<string, NamedHead[]>();
 
   /**
-   * By the second of its own answers that would make it oldest: one alone may be
-   * a slip. Or by the second of the other venues: one that names heads which do
-   * not exist yet makes nobody else stale.
+   * By the second of its provider's own answers that would make it oldest: one
+   * alone may be a slip. Or by the second of the other providers: one that names
+   * heads which do not exist yet makes nobody else stale.
    */
   function ageMs(named: NamedHead, blockMs: number): number {
-    const { chain, venue, head, askedMs } = named;
+    const { chain, provider, head, askedMs } = named;
     const own: number[] = [];
     const others = new Map<string, number>();
     for (const had of remembered.get(chain) ?? []) {
       if (had.endedMs > askedMs || had.head < head) continue;
       if (had.head - head > farthest) continue;
       const ms = askedMs - had.endedMs + (had.head - head) * blockMs;
-      if (had.venue === venue) own.push(ms);
-      else others.set(had.venue, Math.max(ms, others.get(had.venue) ?? 0));
+      if (had.provider === provider) own.push(ms);
+      else
+        others.set(had.provider, Math.max(ms, others.get(had.provider) ?? 0));
     }
     return Math.max(second(own), second([...others.values()]));
   }

@@ -31,7 +31,7 @@ export type AnswerCheck = (
   contentEncoding: string | string[] | undefined,
 ) => Verdict;
 
-/** Channel name to channel number, as Bitfinex gives them out anew on each connection. */
+/** Channel name to channel number, as Bitfinex gives them out again on each connection. */
 export type ChannelNumbers = ReadonlyMap<string, unknown>;
 
 export type FrameCheck = (frame: unknown, channels: ChannelNumbers) => boolean;

@@ -35,7 +35,7 @@ const fewestHosts = 3;
 /** Of a second: a quartz is off by 1e-4 at most, and ntpd corrects by at most 5e-4. */
 const drift = 6e-4;
 
-/** Servers write the second anew by a timer, and our own wall clock counts whole milliseconds. */
+/** Servers write the second by a timer, and our own wall clock counts whole milliseconds. */
 const slackMs = 25;
 
 /** The wall clock was set, or the machine slept, where the two clocks part by more. */

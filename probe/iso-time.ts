@@ -1,4 +1,4 @@
-/** The day whose beginning was reckoned last: venues seldom send another one. */
+/** The day whose beginning was computed last: venues seldom send another one. */
 let knownDay = 0;
 let knownDayMs = NaN;
 

@@ -115,9 +115,10 @@ export function startLine(options: LineOptions): Line {
     connectTimer = setTimeout(connect, delayMs);
   }
 
-  /** A stream that the new socket has not got yet cannot be heard until it has; numbers begin anew. */
+  /** A stream that the new socket has not got yet cannot be heard until it has; numbers begin again. */
   function handOver(feed: Feed) {
     if (!current?.served.has(feed)) feed.meter.lost();
+    else hear(feed);
     feed.trouble = current?.troubles.get(feed) ?? null;
     feed.sequence?.restart();
   }
@@ -125,7 +126,12 @@ export function startLine(options: LineOptions): Line {
   function onServed(session: Session, feed: Feed) {
     if (session !== current) return;
     feed.trouble = null;
-    if (!feed.meter.isSubscribed()) feed.meter.subscribed(performance.now());
+    hear(feed);
+  }
+
+  /** Where the socket in use fell before, what came by neither of the two is not counted as silence: it begins as a new subscription does. */
+  function hear({ meter }: Feed) {
+    if (!meter.isSubscribed()) meter.subscribed(performance.now());
   }
 
   function onData(
@@ -164,12 +170,10 @@ export function startLine(options: LineOptions): Line {
     const openedMs = current?.opened()?.atMs ?? Infinity;
     if (performance.now() - openedMs >= stableMs) backoff.reset();
     current = null;
+    for (const feed of feeds) feed.meter.lost();
     if (next?.isOpen()) return takeOver();
     fall(cause);
-    for (const feed of feeds) {
-      feed.meter.lost();
-      feed.trouble = null;
-    }
+    for (const feed of feeds) feed.trouble = null;
     if (!next) reconnect(retryAfterMs);
   }
 

@@ -7,9 +7,10 @@ const keepMs = 10 * 60_000;
 
 /**
  * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long. What is slow is slow by half a
- * second and more, and no stream stalls before ten; shorter standstills are many on a machine that does other things, too.
+ * second and more, and no stream stalls before ten; shorter standstills are many on a machine that does other things, too. Up to `memory` it is known
+ * well enough what a stream brought before: an event time that is too old by so much makes no silence of ten seconds a fault.
  */
-export const bearableMs = { answer: 250, silence: 500 };
+export const bearableMs = { answer: 250, silence: 500, memory: 5_000 };
 
 export interface LoopWatch {
   /**

@@ -3,6 +3,8 @@ import type { Arrival } from "./socket.js";
 
 /** What a stream did within one slot. */
 export interface Reading {
+  /** Whether the stream was subscribed all through the slot, and the slot is of its usual length: only then it is measured. */
+  isWhole: boolean;
   messages: number;
   /** The longest silence that touches the slot; it may have begun before, and may last on. */
   quietMs: number;
@@ -24,7 +26,7 @@ export interface Meter {
   lost(): void;
   /** `frame` may be kept until the slot is read. */
   frame(frame: Buffer, arrival: Arrival, isGap?: boolean): void;
-  /** Ends the slot and begins the next. Null unless the stream was subscribed all through the slot. */
+  /** Ends the slot and begins the next. Null where the stream is not subscribed. */
   read(atMs: number, slotMs: number): Reading | null;
 }
 
@@ -87,7 +89,7 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
       const isWhole =
         subscribedMs <= atMs - slotMs + toleranceMs &&
         countedMs <= slotMs * 1.5;
-      return isWhole ? { ...reading, subscribedMs, ages } : null;
+      return { isWhole, ...reading, subscribedMs, ages };
     },
   };
 }

@@ -124,7 +124,7 @@ export function startProbe(options: ProbeOptions): Probe {
     beginWanted();
   }
 
-  /** One that has just been let go begins anew when its last measurement is over: there are never two of one component. */
+  /** One that has just been let go begins again when its last measurement is over: there are never two of one component. */
   function beginWanted() {
     registry.venues
       .filter(({ id }) => wanted.has(id) && !watched.has(id) && !ending.has(id))
@@ -153,6 +153,7 @@ export function startProbe(options: ProbeOptions): Probe {
         userAgent,
         resolver,
         clock: clockWatch,
+        watch,
         counterparts,
         log,
       });

@@ -25,7 +25,7 @@ export interface Reach {
 /** So long without any answer may be chance, however many are asked. */
 const shortestMs = 2000;
 
-/** For longer than this no verdict is waited for: whoever answers so seldom is nobody to compare with. */
+/** For longer than this no verdict is waited for: a host that answers so seldom is none to compare with. */
 const longestMs = 8000;
 
 /** Beyond what is usual for the host that answers most often. */

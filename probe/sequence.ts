@@ -29,7 +29,7 @@ export function watchSequence(kind: Sequence["kind"]): SequenceWatch {
     isGap({ last, before }) {
       // Beyond 2^53 a number cannot be told from the next one.
       if (!Number.isSafeInteger(last)) return false;
-      // A frame that names none before it begins anew: a snapshot.
+      // A frame that names none before it begins again: a snapshot.
       const begins =
         Number.isNaN(newest[0]) || (kind !== "counter" && Number.isNaN(before));
       const isGap = !begins && !follows(last, before);

@@ -20,6 +20,7 @@ import {
   type Flow,
   type Socket,
 } from "./socket.js";
+import { makeTurns } from "./turns.js";
 
 export interface SessionOptions {
   url: string;
@@ -69,7 +70,7 @@ export interface Patience {
   answerWithinMs: number;
   /** How long after a subscription it is sent again, on the same socket, unless the stream is served by then. */
   askAgainFirstMs: number;
-  /** Each time it waits twice as long, up to this. */
+  /** Each time it waits twice as long, up to this: then one of the socket's subscriptions is sent each so often. */
   askAgainMs: number;
   /** How long the welcome is waited for where the venue sends one. */
   welcomeWithinMs: number;
@@ -78,14 +79,15 @@ export interface Patience {
 /**
  * A socket that opens has ten seconds for it, and so has a subscription. It is
  * sent again after half of that: a venue may drop what comes before it is ready.
- * In the end every two minutes, which keeps to the hourly ration of the strictest
- * venue (240 at Bitget), and finds out when a venue has recovered. A welcome
- * comes within a round trip, or the venue sends none any more.
+ * In the end one every twenty seconds, for the end of an incident is when we find
+ * out that a venue has recovered. That is 180 an hour; with those out of turn it
+ * keeps to the ration of the strictest venue, 240 an hour and socket at Bitget. A
+ * welcome comes within a round trip, or the venue sends none any more.
  */
 const usualPatience: Patience = {
   answerWithinMs: 10_000,
   askAgainFirstMs: 5_000,
-  askAgainMs: 120_000,
+  askAgainMs: 20_000,
   welcomeWithinMs: 3_000,
 };
 
@@ -113,7 +115,9 @@ export function startSession(options: SessionOptions): Session {
   // The same, by place: to ask a set for each frame takes half as long as to read it.
   const speaks = feeds.map(() => false);
   const troubles = new Map<Feed, Trouble>();
-  const toAskAgain = new Set<Feed>();
+  const turns = makeTurns(patience.askAgainFirstMs, patience.askAgainMs);
+  /** Those that will be sent again. */
+  const waiting = new Map<Feed, NodeJS.Timeout>();
   const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
   let arrived: Arrival | undefined;
@@ -169,17 +173,16 @@ export function startSession(options: SessionOptions): Session {
     const feed = feeds[asked.size];
     if (!feed) return;
     asked.set(feed, performance.now());
-    subscribe(feed);
     if (!feed.stream.acknowledge) serve(feed);
     else awaitAnswer(feed);
+    subscribe(feed);
     after(betweenMessagesMs, subscribeNext);
   }
 
   function subscribe(feed: Feed) {
-    const times = (timesAsked.get(feed) ?? 0) + 1;
-    timesAsked.set(feed, times);
+    timesAsked.set(feed, (timesAsked.get(feed) ?? 0) + 1);
     socket.send(messageText(feed.stream.subscribe));
-    if (feed.stream.acknowledge) askAgain(feed, times);
+    if (!served.has(feed)) askAgain(feed);
   }
 
   function awaitAnswer(feed: Feed) {
@@ -199,22 +202,40 @@ export function startSession(options: SessionOptions): Session {
     speaks[feeds.indexOf(feed)] = false;
     troubles.set(feed, told);
     options.onTrouble(session, feed, told);
-    if (!toAskAgain.has(feed)) askAgain(feed, timesAsked.get(feed)!);
+    if (!waiting.has(feed)) askAgain(feed);
   }
 
-  function askAgain(feed: Feed, times: number) {
-    toAskAgain.add(feed);
-    const { askAgainFirstMs, askAgainMs } = patience;
-    after(Math.min(askAgainFirstMs * 2 ** (times - 1), askAgainMs), () => {
-      toAskAgain.delete(feed);
-      if (!served.has(feed)) subscribe(feed);
+  function askAgain(feed: Feed) {
+    const times = timesAsked.get(feed)!;
+    askAgainIn(turns.waitMs(times, performance.now()), feed);
+  }
+
+  function askAgainIn(ms: number, feed: Feed) {
+    cancel(waiting.get(feed));
+    const timer = after(ms, () => {
+      waiting.delete(feed);
+      subscribe(feed);
     });
+    waiting.set(feed, timer);
   }
 
   function serve(feed: Feed) {
-    troubles.delete(feed);
+    const wasInTrouble = troubles.delete(feed);
     served.add(feed);
+    cancel(waiting.get(feed));
+    waiting.delete(feed);
     options.onServed(session, feed);
+    if (wasInTrouble) hurryOthers();
+  }
+
+  /** A venue that serves one stream again may serve all. */
+  function hurryOthers() {
+    const nowMs = performance.now();
+    [...troubles.keys()]
+      .filter((feed) => waiting.has(feed) && turns.mayHurry(nowMs))
+      .forEach((feed, place) =>
+        askAgainIn((place + 1) * betweenMessagesMs, feed),
+      );
   }
 
   /** What a frame breaks in us costs its socket, never the program. */
@@ -276,6 +297,13 @@ export function startSession(options: SessionOptions): Session {
       run();
     }, ms);
     timers.add(timer);
+    return timer;
+  }
+
+  function cancel(timer: NodeJS.Timeout | undefined) {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timers.delete(timer);
   }
 
   function stop() {

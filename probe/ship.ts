@@ -133,7 +133,7 @@ export function startShip({
     return true;
   }
 
-  /** Tried again as it is, such a batch would hold up all others for ever. */
+  /** Tried again as it is, such a batch would hold up all others for good. */
   function narrowDown({ samples, done }: Batch, error: unknown) {
     if (samples.length > 1) {
       size = Math.ceil(samples.length / 2);

@@ -67,7 +67,7 @@ export interface Socket {
 /** From the start of the connection to the upgrade's answer. */
 const openWithinMs = 10_000;
 
-/** For a closing handshake, whoever began it. */
+/** For a closing handshake, by whichever side it was begun. */
 const goodbyeMs = 1000;
 
 /**

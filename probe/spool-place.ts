@@ -49,7 +49,7 @@ async function take(directory: string, log: Log): Promise<Place | null> {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The identity of whoever has the directory; where none is written there, the one that is given. */
+/** The identity of the process that has the directory; where none is written there, the one that is given. */
 export async function identityIn(
   directory: string,
   log: Log,

@@ -8,15 +8,13 @@ import type { Reading } from "./meter.js";
 /** What is wrong with a stream that is subscribed. */
 export type StreamFault = "stall" | "stale";
 
-/**
- * Judges the slots of one stream, one after the other.
- *
- * @param nowMs when the slot was read, `performance.now()`
- */
-export type StreamVerdict = (
-  reading: Reading,
-  nowMs: number,
-) => StreamFault | null;
+/** Judges the slots of one stream, one after the other. `nowMs` is when the slot was read, `performance.now()`. */
+export interface StreamVerdict {
+  /** The stream brought this, be the slot measured or not: what it brought is not missing. */
+  follow(reading: Reading, nowMs: number): void;
+  /** Judges a slot that is whole, and was followed. */
+  judge(reading: Reading, nowMs: number): StreamFault | null;
+}
 
 /**
  * A stream that says nothing may have nothing to say, and one that says what is
@@ -34,7 +32,7 @@ export function makeStreamVerdict(
   const staleMs =
     staleAfterMs ??
     Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
-  /** Of the last frame that bore a time, by the venue's clock. */
+  /** The newest event of the last slot that had one, by the venue's clock. */
   let eventMs: number | null = null;
   /** When an event was newer than all before it, `performance.now()`. */
   let advancedMs = -Infinity;
@@ -77,20 +75,18 @@ export function makeStreamVerdict(
     // What happened before it was asked for is not owed to us.
     if (reading.subscribedMs !== subscribedMs) eventMs = null;
     subscribedMs = reading.subscribedMs;
-    if (behindMs !== null) freshestMs = Math.min(freshestMs, behindMs);
-    if (newestMs === null) return;
+    // A stream may begin with older events than the newest: those do not tell what it has missed.
+    if (newestMs === null || behindMs === null) return;
+    freshestMs = Math.min(freshestMs, behindMs);
     if (eventMs === null || newestMs > eventMs) advancedMs = nowMs;
     eventMs = newestMs;
   }
 
-  return (reading, nowMs) => {
-    follow(reading, nowMs);
-    const fault = isStalled(reading, nowMs)
-      ? "stall"
-      : isStale(reading, nowMs)
-        ? "stale"
-        : null;
-    before = fault;
-    return fault;
-  };
+  function judge(reading: Reading, nowMs: number) {
+    const isSilent = isStalled(reading, nowMs);
+    before = isSilent ? "stall" : isStale(reading, nowMs) ? "stale" : null;
+    return before;
+  }
+
+  return { follow, judge };
 }

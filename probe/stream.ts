@@ -6,6 +6,7 @@ import type { Counterpart } from "./counterpart.js";
 import { correctedAge } from "./data-age.js";
 import { makeFeed, type Feed, type Trouble } from "./feed.js";
 import { startLine, type Line } from "./line.js";
+import type { LoopWatch } from "./loop-watch.js";
 import {
   isUnmeasured,
   nothingMeasured,
@@ -15,7 +16,8 @@ import {
 } from "./measurement.js";
 import type { Resolver } from "./resolver.js";
 import type { Task } from "./schedule.js";
-import { makeStreamVerdict, type StreamVerdict } from "./stream-verdict.js";
+import { makeReadSlot, type ReadSlot } from "./stream-slots.js";
+import { makeStreamVerdict } from "./stream-verdict.js";
 import { makeVerdictLog } from "./verdict-log.js";
 
 export interface StreamsOptions {
@@ -30,6 +32,8 @@ export interface StreamsOptions {
   log: Log;
   /** How wrong our own clock is known to be. */
   clock: Pick<ClockWatch, "read">;
+  /** Tells when this process stood still. */
+  watch: Pick<LoopWatch, "stoodStillSince">;
   /** What the venue's REST endpoints show, by their names. */
   counterparts?: ReadonlyMap<string, Counterpart>;
 }
@@ -165,20 +169,21 @@ function mayBeOurSilence(
 
 function measuring(
   feed: Feed,
-  { venue, clock, counterparts, log }: StreamsOptions,
+  { venue, clock, watch, counterparts, log }: StreamsOptions,
 ): (slotMs: number) => Outcome {
   const { stream } = feed;
   const { counterpart = "" } = stream;
-  const verdictOn = makeStreamVerdict(
+  const verdict = makeStreamVerdict(
     stream,
     counterparts?.get(counterpart) ?? null,
     () => clock.read(),
   );
+  const readSlot = makeReadSlot(feed.meter, verdict, watch);
   const component = `ws:${stream.name}`;
   const tell = makeVerdictLog(log, { venue: venue.id, component });
 
   return (slotMs) => {
-    const outcome = measuredStream(feed, slotMs, clock, verdictOn);
+    const outcome = measuredStream(feed, slotMs, clock, readSlot);
     if (!isUnmeasured(outcome) && !outcome.unserved) {
       const { fault, quietMs, eventAgeMs } = outcome;
       tell(fault, { quietMs, eventAgeMs });
@@ -191,16 +196,16 @@ function measuredStream(
   feed: Feed,
   slotMs: number,
   clock: Pick<ClockWatch, "read">,
-  verdictOn: StreamVerdict,
+  readSlot: ReadSlot,
 ): Outcome {
-  const { meter, sequence, trouble } = feed;
+  const { sequence, trouble } = feed;
   const nowMs = performance.now();
-  const reading = meter.read(nowMs, slotMs);
+  const slot = readSlot(nowMs, slotMs);
   if (trouble) return { ...silentSince(trouble, nowMs), fault: "handshake" };
-  if (!reading) return unheard(feed);
+  if (!slot) return unheard(feed);
   feed.fall = null;
-  const { messages, quietMs, ages, gaps } = reading;
-  const fault = verdictOn(reading, nowMs);
+  const { fault } = slot;
+  const { messages, quietMs, ages, gaps } = slot.reading;
   return {
     ...nothingMeasured,
     good: fault === null,

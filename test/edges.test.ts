@@ -120,10 +120,10 @@ for (const [hosts, endpoints] of [
             kind === "limited"
               ? { venue: "okx", kind, retryAfterS: 30 }
               : { venue: "okx", kind, status: 429 };
-          const from = new Date();
-          world.fault(rationed);
+          // The slot that meets it may have begun before.
           const bad = (component: string) =>
-            of(component, from).filter(({ good }) => !good);
+            of(component).filter(({ fault }) => fault === "limited");
+          world.fault(rationed);
           await until(() =>
             components.every((component) => bad(component).length >= 4),
           );
@@ -317,6 +317,15 @@ void t.test(
     );
     await world.clear();
     await until(() => of("drpc").at(-1)!.good);
+
+    world.fault({ venue: "chainlink", kind: "lags", blocks: 7 });
+    const isBehind = ({ head }: Sample) =>
+      head! <= of("publicnode").at(-1)!.head! - 6;
+    await until(() => of("chainlink").filter(isBehind).length >= 3);
+    t.ok(
+      of("chainlink").every(({ good }) => good),
+      "nor is a venue that is read through somebody else's node",
+    );
   },
 );
 
@@ -337,6 +346,7 @@ for (const whose of ["ours", "the venue's"] as const)
       ...{ venue, socket: venue.socket!, openAfterMs: 0, userAgent: "test" },
       resolver: { ...makeResolver([]), wayOut: () => Promise.resolve(way) },
       clock: { read: () => null },
+      watch: { stoodStillSince: () => false },
       log: makeLog("test", "error", () => {}),
     });
     t.teardown(() => streams.close());

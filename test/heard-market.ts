@@ -1,8 +1,9 @@
 /** A market, the stream that tells of it, and the REST endpoint that shows it, by a clock of the test's own: hours pass in no time. */
 import type { NewestThing } from "../probe/answer-time.js";
 import { makeCounterpart, type Counterpart } from "../probe/counterpart.js";
-import { makeMeter } from "../probe/meter.js";
+import { makeMeter, type Meter } from "../probe/meter.js";
 import { makeNewestEvent } from "../probe/newest-event.js";
+import { makeReadSlot } from "../probe/stream-slots.js";
 import {
   makeStreamVerdict,
   type StreamFault,
@@ -23,6 +24,15 @@ export interface Market {
   freezesAtMs?: number;
   /** The stream tells of the last trade again so often; absent: of each once. */
   resendsEveryMs?: number;
+  /** Whether each frame is followed by one that bears no time. */
+  hasTrailers?: boolean;
+  /** When the probe stands still: it reads nothing, asks nothing, and then finds all that came meanwhile. */
+  standstill?: Span & {
+    /** The venue ends the socket meanwhile; the stream is subscribed to again two seconds later, and brings nothing of before. */
+    reconnects?: boolean;
+  };
+  /** Slots that end in it are not read, though the probe goes on. */
+  unread?: Span;
   /** How REST shows trades; null: there is no counterpart. */
   rest: null | {
     cadenceMs: number;
@@ -35,6 +45,11 @@ export interface Market {
   };
 }
 
+interface Span {
+  fromMs: number;
+  toMs: number;
+}
+
 export interface JudgedSlot {
   atMs: number;
   fault: StreamFault | null;
@@ -42,40 +57,94 @@ export interface JudgedSlot {
 
 const slotMs = 10_000;
 const streamLagMs = 50;
+const reconnectMs = 2_000;
 
 /** Every slot of ten seconds, judged as the probe does it. */
 export function judgedSlots(market: Market): JudgedSlot[] {
-  const { stream, untilMs, rest } = market;
+  const { stream, rest, standstill } = market;
   const counterpart = rest && makeCounterpart(rest.cadenceMs);
   const meter = makeMeter(
     stream.eventTime && makeNewestEvent(stream.eventTime),
   );
-  const verdictOn = makeStreamVerdict(stream, counterpart, () => ({
+  const verdict = makeStreamVerdict(stream, counterpart, () => ({
     errorMs: 0,
     withinMs: 100,
   }));
+  let nowMs = 0;
+  const readSlot = makeReadSlot(meter, verdict, {
+    stoodStillSince: (sinceMs, forMs) =>
+      standstill !== undefined &&
+      standstill.toMs >= sinceMs &&
+      standstill.toMs <= nowMs &&
+      standstill.toMs - standstill.fromMs > forMs,
+  });
   const slots: JudgedSlot[] = [];
   meter.subscribed(0);
   const steps: [atMs: number, run: () => void][] = [
-    ...framesOf(market).map(({ atMs, tradeMs }): [number, () => void] => [
-      atMs,
-      () => meter.frame(frameOf(tradeMs), { atMs, unixMs: epochMs + atMs }),
-    ]),
-    ...(counterpart ? asks(counterpart, market) : []),
-    ...upTo(untilMs, slotMs).map((atMs): [number, () => void] => [
+    ...readsOf(market).map((atMs): [number, () => void] => [
       atMs,
       () => {
-        const reading = meter.read(atMs, slotMs);
-        if (reading) slots.push({ atMs, fault: verdictOn(reading, atMs) });
+        const slot = readSlot(atMs, slotMs);
+        if (slot) slots.push({ atMs, fault: slot.fault });
       },
     ]),
+    ...framesOf(market).map(({ atMs, frames }): [number, () => void] => [
+      atMs,
+      () => {
+        const arrival = { atMs, unixMs: epochMs + atMs };
+        for (const frame of frames) meter.frame(frame, arrival);
+      },
+    ]),
+    ...(counterpart ? asks(counterpart, market) : []),
+    ...(standstill?.reconnects ? reconnection(meter, standstill) : []),
   ];
-  for (const [, run] of steps.sort(([a], [b]) => a - b)) run();
+  for (const [atMs, run] of steps.sort(([a], [b]) => a - b)) {
+    nowMs = atMs;
+    run();
+  }
   return slots;
 }
 
-/** When frames come, and the time that they bear. */
-function framesOf(market: Market) {
+/** When slots are read: timers run before what came over a standstill is read, and a slot that is late by a second is not measured. */
+function readsOf({ untilMs, standstill, unread }: Market): number[] {
+  return upTo(untilMs, slotMs)
+    .filter((atMs) => !isWithin(atMs, unread))
+    .map((atMs) => (isWithin(atMs, standstill) ? standstill!.toMs : atMs))
+    .filter((atMs, n, all) => atMs % slotMs <= 1000 && atMs !== all[n + 1]);
+}
+
+function isWithin(atMs: number, span: Span | undefined): boolean {
+  return span !== undefined && atMs > span.fromMs && atMs <= span.toMs;
+}
+
+function reconnection(meter: Meter, { toMs }: Span): [number, () => void][] {
+  const againMs = toMs + reconnectMs;
+  return [
+    [toMs, () => meter.lost()],
+    [againMs, () => meter.subscribed(againMs)],
+  ];
+}
+
+/** When frames come, those of a standstill all at once at its end. */
+function framesOf(market: Market): { atMs: number; frames: Buffer[] }[] {
+  const { standstill, hasTrailers = false } = market;
+  const arrivals = new Map<number, Buffer[]>();
+  for (const { atMs, tradeMs } of toldBy(market)) {
+    const cameMs = isWithin(atMs, standstill) ? standstill!.toMs : atMs;
+    const isLost =
+      standstill?.reconnects &&
+      atMs > standstill.fromMs &&
+      atMs <= standstill.toMs + reconnectMs;
+    if (isLost) continue;
+    const frames = [frameOf(tradeMs)];
+    if (hasTrailers) frames.push(Buffer.from("{}"));
+    arrivals.set(cameMs, [...(arrivals.get(cameMs) ?? []), ...frames]);
+  }
+  return [...arrivals].map(([atMs, frames]) => ({ atMs, frames }));
+}
+
+/** When the stream tells of something, and the time that its frame bears. */
+function toldBy(market: Market) {
   const { trades, untilMs, resendsEveryMs } = market;
   const { stopsAtMs = Infinity, freezesAtMs = Infinity } = market;
   const lastBefore = (ms: number) => trades.findLast((atMs) => atMs <= ms) ?? 0;
@@ -94,7 +163,7 @@ function framesOf(market: Market) {
 
 function asks(
   counterpart: Counterpart,
-  { trades, untilMs, rest }: Market,
+  { trades, untilMs, rest, standstill }: Market,
 ): [number, () => void][] {
   const {
     cadenceMs,
@@ -103,7 +172,7 @@ function asks(
     failsFromMs = Infinity,
   } = rest!;
   return upTo(untilMs, cadenceMs, 2_345)
-    .filter((atMs) => atMs < failsFromMs)
+    .filter((atMs) => atMs < failsFromMs && !isWithin(atMs, standstill))
     .map((atMs) => [
       atMs,
       () => {

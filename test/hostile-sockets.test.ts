@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import type { Cause } from "../probe/cause.js";
 import { makeResolver } from "../probe/resolver.js";
-import { openSocket, type Down } from "../probe/socket.js";
+import { openSocket, type Down, type Flow } from "../probe/socket.js";
 import { until } from "./until.js";
 
 const text = 0x81;
@@ -30,6 +30,8 @@ interface Attack {
   cause?: Cause;
   /** Hears so many messages before. */
   hears?: number;
+  /** Absent: what a probe allows. */
+  flow?: Flow;
 }
 
 const closed: Cause = { fault: "closed" };
@@ -80,6 +82,11 @@ const attacks: Attack[] = [
       flood(socket, Buffer.concat([one[0]!, empty, one[1]!]));
     },
     cause: closed,
+    // Two million fragments a second are what is allowed, and more than a busy machine can read.
+    flow: {
+      frames: { burst: 100_000, perSecond: 20_000 },
+      bytes: { burst: mebibyte, perSecond: mebibyte / 16 },
+    },
   },
   {
     what: "sends frames of valid data faster than any venue",
@@ -316,7 +323,7 @@ void t.test("eight of them at once took little memory", (t) => {
   t.end();
 });
 
-async function attacked(t: Test, { answer, act }: Attack) {
+async function attacked(t: Test, { answer, act, flow }: Attack) {
   const server = createServer((socket) => {
     t.teardown(() => socket.destroy());
     socket.on("error", () => socket.destroy());
@@ -338,6 +345,7 @@ async function attacked(t: Test, { answer, act }: Attack) {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     userAgent: "test",
     resolver: makeResolver([]),
+    ...(flow && { flow }),
     onOpen: () => {},
     onHeard: () => {},
     onMessage: () => (heard += 1),

@@ -1,4 +1,4 @@
-/** A probe that measures a registry until it has come to enough slots, and prints what became of them: `node measuring-process.js OPTIONS`. */
+/** A probe that measures a registry until it has come to enough slots, or is told to end, and prints what became of them: `node measuring-process.js OPTIONS`. */
 import { execSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,8 +12,8 @@ import { until } from "./until.js";
 
 export interface MeasuringOptions {
   registry: Registry;
-  /** Slots to wait for, measured or not. */
-  slots: number;
+  /** Slots to wait for, measured or not; null: it measures for a minute. */
+  slots: number | null;
   /** What is done to its machine after that, one after the other, and for how many slots more. */
   then?: { command: string; slots: number }[];
 }
@@ -55,7 +55,8 @@ const probe = startProbe({
 const unmeasuredSlots = () =>
   Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
 const slotsSeen = () => probe.status().taken + unmeasuredSlots();
-let wanted = slots;
+let wanted = slots ?? Infinity;
+process.once("SIGTERM", () => (wanted = 0));
 await until(() => slotsSeen() >= wanted, 60_000);
 for (const { command, slots: more } of then) {
   execSync(command, { stdio: "inherit" });

@@ -43,6 +43,7 @@ void t.test(
       log: makeLog("test", "error", () => {}),
       // Our clock goes ahead by so much, as the probe knows.
       clock: { read: () => ({ errorMs: clockErrorMs, withinMs: 5 }) },
+      watch: { stoodStillSince: () => false },
     });
     t.teardown(() => streams.close());
     const task = streams.tasks.find(

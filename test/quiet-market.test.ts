@@ -164,6 +164,58 @@ void t.test("a stream that speaks again is good again", (t) => {
   t.end();
 });
 
+void t.test("what the probe did not hear is not held against a stream", (t) => {
+  // The trade of the 590th second is the last before the standstill; the others come over it, or are lost with the socket.
+  const before = every(5).filter((atMs) => atMs <= 590_000);
+  for (const during of [[730_000], [605_000, 730_000], [748_000]])
+    for (const stream of [trades, measured, untimed])
+      for (const shows of ["time", "id"] as const)
+        for (const reconnects of [false, true])
+          for (const hasTrailers of [false, true])
+            for (const laterMs of [0, 1, 4, 9].map((s) => s * secondMs)) {
+              const span = { fromMs: 600_000, toMs: 750_000 + laterMs };
+              const slots = judgedSlots({
+                ...{ stream, hasTrailers, untilMs: 30 * minuteMs },
+                trades: [...before, ...during],
+                rest: { cadenceMs: 15_000, shows },
+                standstill: { ...span, reconnects },
+              });
+              t.ok(slots.every(({ fault }) => fault === null));
+              t.ok(slots.filter(({ atMs }) => atMs > 800_000).length > 90);
+            }
+  // A slot that is left out while the probe goes on: what came in it was brought.
+  for (const stream of [trades, measured])
+    t.strictSame(
+      faultsOf({
+        ...{ stream, untilMs: 30 * minuteMs, rest: { cadenceMs: 15_000 } },
+        trades: [600_000, 725_000],
+        unread: { fromMs: 725_000, toMs: 735_000 },
+      }),
+      [],
+    );
+  t.end();
+});
+
+void t.test("a stream that stops beside a standstill of ours is found", (t) => {
+  const toMs = 750_000;
+  for (const stopsAtMs of [500_000, 600_500, 700_000, 760_000])
+    for (const stream of [trades, measured, untimed])
+      for (const reconnects of [false, true]) {
+        const faults = faultsOf({
+          ...{ stream, stopsAtMs, trades: every(5), untilMs: 30 * minuteMs },
+          ...{ rest, standstill: { fromMs: 600_000, toMs, reconnects } },
+        });
+        const sinceMs = Math.max(stopsAtMs, toMs + 10_000);
+        const dueMs = sinceMs + trades.stall.afterMs;
+        t.match(faults[0], { fault: "stall" });
+        const afterMs = faults[0]!.atMs - dueMs;
+        t.ok(afterMs <= minuteMs, `${afterMs / secondMs} s`);
+        const slots = (30 * minuteMs - faults[0]!.atMs) / 10_000 + 1;
+        t.equal(faults.length, slots, "and it stays found");
+      }
+  t.end();
+});
+
 void t.test("what nobody shows", async (t) => {
   const stopped = { trades: every(5), stopsAtMs: 600_000 };
   const untilMs = 15 * minuteMs;

@@ -93,6 +93,7 @@ for (const venue of numbered)
         ...{ userAgent: "test", resolver: makeResolver([]) },
         log: makeLog("test", "error", () => {}),
         clock: { read: () => null },
+        watch: { stoodStillSince: () => false },
       });
       t.teardown(() => streamed.close());
       const slots = (

@@ -36,6 +36,7 @@ void t.test(
       ca: authority.cert,
       log: makeLog("test", "error", () => {}),
       clock: { read: () => null },
+      watch: { stoodStillSince: () => false },
     });
     t.teardown(() => streams.close());
     const conn = streams.tasks.find(

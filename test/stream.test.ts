@@ -398,19 +398,19 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
   };
   t.equal(meter.read(0, 1000), null, "not subscribed");
   meter.subscribed(500);
-  t.equal(meter.read(1000, 1000), null, "only for half of the slot");
+  t.notOk(meter.read(1000, 1000)!.isWhole, "only for half of the slot");
   frame(1100, sent(1093));
   frame(1200, {});
   const subscribedMs = 500;
   t.same(read(2000), {
-    ...{ subscribedMs, heardMs: 1200 },
+    ...{ isWhole: true, subscribedMs, heardMs: 1200 },
     messages: 2,
     quietMs: 800,
     eventAgeMs: 7,
     gaps: 0,
   });
   t.same(read(3000), {
-    ...{ subscribedMs, heardMs: 1200 },
+    ...{ isWhole: true, subscribedMs, heardMs: 1200 },
     messages: 0,
     quietMs: 1800,
     eventAgeMs: null,
@@ -418,14 +418,15 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
   });
   frame(3100, sent(3103), true);
   t.same(read(4000), {
-    ...{ subscribedMs, heardMs: 3100 },
+    ...{ isWhole: true, subscribedMs, heardMs: 3100 },
     messages: 1,
     quietMs: 1900,
     eventAgeMs: -3,
     gaps: 1,
   });
+  t.notOk(meter.read(6000, 1000)!.isWhole, "longer than a slot");
   meter.lost();
-  t.equal(meter.read(5000, 1000), null);
+  t.equal(meter.read(7000, 1000), null);
   t.end();
 });
 
