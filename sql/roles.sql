@@ -29,7 +29,7 @@ $$;
 
 grant usage on schema venuewatch to vw_probe, vw_core, vw_web;
 grant usage on schema upkeep to vw_probe, vw_core;
--- what the engine reckons may be reckoned again; its functions run with the rights of who calls them
+-- what the engine computes may be computed again; its functions run with the rights of who calls them
 grant usage on schema engine to vw_core, vw_web;
 grant usage on schema api to vw_core, vw_web;
 grant usage on schema analytics to vw_analyst;
@@ -37,7 +37,7 @@ grant usage on schema analytics to vw_analyst;
 -- Table by table, so that what holds secrets is never readable by being forgotten here. Of alerts the log of what was sent is
 -- read; where they go, and what the receivers answered, is for core and its operators alone.
 --
--- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and whoever makes a chunk at that
+-- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and what makes a chunk at that
 -- moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
 do $$
 declare

@@ -37,24 +37,15 @@ hours as (
     count(*)::int,
     count(*) filter (where m.down)::int,
     count(*) filter (where m.bad and not m.down)::int,
-    (
-      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute))) ^ 2
-      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute))) ^ 2
-    )::int,
+    squares(bit_or(minute_of_hour(m.minute)), 30),
     count(*) filter (where m.rest_components > 0)::int,
     count(*) filter (where m.rest_components > 0 and m.rest_down * 2 >= m.rest_components)::int,
-    (
-      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute) and m.rest_components > 0)) ^ 2
-      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute) and m.rest_components > 0)) ^ 2
-    )::int,
+    coalesce(squares(bit_or(minute_of_hour(m.minute)) filter (where m.rest_components > 0), 30), 0),
     count(*) filter (where m.components > m.rest_components)::int,
     count(*) filter (
       where m.components > m.rest_components and (m.components_down - m.rest_down) * 2 >= m.components - m.rest_components
     )::int,
-    (
-      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute) and m.components > m.rest_components)) ^ 2
-      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute) and m.components > m.rest_components)) ^ 2
-    )::int
+    coalesce(squares(bit_or(minute_of_hour(m.minute)) filter (where m.components > m.rest_components), 30), 0)
   from venue_minute m
   where m.minute >= (select greatest(w.made_from, w.hours_to) from w) and m.minute < (select w.published_to from w)
   group by 1, 2
@@ -125,10 +116,7 @@ hours as (
     count(*)::int,
     count(*) filter (where m.down)::int,
     count(*) filter (where m.bad and not m.down)::int,
-    (
-      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute))) ^ 2
-      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute))) ^ 2
-    )::int
+    squares(bit_or(minute_of_hour(m.minute)), 30)
   from component_minute m
   where m.minute >= (select greatest(w.made_from, w.hours_to) from w) and m.minute < (select w.published_to from w)
     and m.measured
@@ -166,34 +154,49 @@ select
 from three_hours h
 group by h.component_id, h.day;
 
--- How many minutes there were to measure from one instant to another, of what is watched since some time.
-create function api.scheduled_minutes(watched_from timestamptz, from_at timestamptz, to_at timestamptz) returns integer
+-- How many minutes between two instants something was not in the registry. By itself, so that the function that calls it can be inlined.
+create function api.unwatched_minutes(unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
+language sql immutable parallel safe
+return (
+  select floor(coalesce(sum(date_part('epoch', upper(gap) - lower(gap))), 0) / 60)::int
+  from unnest(unwatched * tstzmultirange(tstzrange(from_at, greatest(from_at, to_at)))) as gap
+);
+
+-- How many minutes there were to measure from one instant to another, of what is watched since some time and was not watched at others.
+create function api.scheduled_minutes(watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
 language sql immutable parallel safe
 return case
   -- as nearly always
-  when watched_from <= from_at and to_at - from_at = interval '24 hours' then 1440
+  when watched_from <= from_at and to_at - from_at = interval '24 hours' and isempty(unwatched) then 1440
   else ceil(greatest(0, date_part('epoch', to_at - greatest(from_at, watched_from))) / 60)::int
+    - case when isempty(unwatched) then 0 else api.unwatched_minutes(unwatched, greatest(from_at, watched_from), to_at) end
 end;
 
 -- The sum of their squares, day by day.
-create function api.scheduled_squares(watched_from timestamptz, from_at timestamptz, to_at timestamptz) returns bigint
+create function api.scheduled_squares(watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns bigint
 language sql immutable parallel safe
-return (
-  select case
-    when to_at <= d.second_day then m.first_day ^ 2
-    else m.first_day ^ 2 + 1440::bigint ^ 2 * extract(epoch from d.last_day - d.second_day) / 86400 + m.last_day ^ 2
-  end::bigint
-  from (
-    select
-      time_bucket('1 day', greatest(from_at, watched_from)) + interval '24 hours' as second_day,
-      time_bucket('1 day', to_at) as last_day
-  ) d
-  cross join lateral (
-    select
-      api.scheduled_minutes(watched_from, from_at, least(to_at, d.second_day)) as first_day,
-      api.scheduled_minutes(watched_from, d.last_day, to_at) as last_day
-  ) m
-);
+return case
+  when isempty(unwatched) then (
+    select case
+      when to_at <= d.second_day then m.first_day ^ 2
+      else m.first_day ^ 2 + 1440::bigint ^ 2 * extract(epoch from d.last_day - d.second_day) / 86400 + m.last_day ^ 2
+    end::bigint
+    from (
+      select
+        time_bucket('1 day', greatest(from_at, watched_from)) + interval '24 hours' as second_day,
+        time_bucket('1 day', to_at) as last_day
+    ) d
+    cross join lateral (
+      select
+        api.scheduled_minutes(watched_from, unwatched, from_at, least(to_at, d.second_day)) as first_day,
+        api.scheduled_minutes(watched_from, unwatched, d.last_day, to_at) as last_day
+    ) m
+  )
+  else (
+    select coalesce(sum(api.scheduled_minutes(watched_from, unwatched, greatest(from_at, d.day), least(to_at, d.day + interval '24 hours')) ^ 2), 0)::bigint
+    from generate_series(time_bucket('1 day', from_at), to_at, interval '24 hours') as d (day)
+  )
+end;
 
 -- Of less than this share nobody knows what the rest was like: no uptime is shown of it. Printed by /v1/thresholds.
 create function api.uptime_min_coverage() returns double precision language sql immutable parallel safe return 0.5;
@@ -313,9 +316,12 @@ begin atomic
     c.day,
     -- what was measured was scheduled, whatever the registry's clock says
     greatest(
-      api.scheduled_minutes(v.watched_from, c.from_at, least(c.from_at + interval '24 hours', k.published_to)), coalesce(m.measured_minutes, 0)
+      api.scheduled_minutes(v.watched_from, v.unwatched, c.from_at, least(c.from_at + interval '24 hours', k.published_to)),
+      coalesce(m.measured_minutes, 0)
     ),
-m.measured_minutes, m.down_minutes, m.degraded_minutes, m.half_hour_squares, m.three_hour_squares, m.rest_minutes, m.rest_down_minutes, m.rest_half_hour_squares, m.rest_three_hour_squares, m.stream_minutes, m.stream_down_minutes, m.stream_half_hour_squares, m.stream_three_hour_squares
+    m.measured_minutes, m.down_minutes, m.degraded_minutes, m.half_hour_squares, m.three_hour_squares,
+    m.rest_minutes, m.rest_down_minutes, m.rest_half_hour_squares, m.rest_three_hour_squares,
+    m.stream_minutes, m.stream_down_minutes, m.stream_half_hour_squares, m.stream_three_hour_squares
   from api.clock k
   cross join (
     -- one value, not a joined row: then it is computed once, and not for each day of each venue
@@ -368,7 +374,8 @@ return row(
   degraded
 )::api.uptime;
 
--- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime.
+-- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime. Not of days that an earlier release counted:
+-- it left out nothing.
 create function api.excluded(window_days integer) returns json
 language sql stable
 begin atomic
@@ -378,7 +385,7 @@ begin atomic
         'region', g.region,
         'from', api.iso(e.from_at),
         'to', api.iso(e.to_at),
-        'minutes', extract(epoch from coalesce(e.to_at, k.published_to) - e.from_at)::int / 60,
+        'minutes', extract(epoch from least(e.to_at, w.published_to) - e.from_at)::int / 60,
         'reason', case when cardinality(i.beside) > 0 then 'vantage impaired' else 'region impaired' end,
         'venues', i.venues
       )
@@ -388,14 +395,17 @@ begin atomic
   )
   from impairment i
   join region g using (region_id)
-  cross join api.clock k
+  cross join (
+    select greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at, c.published_to
+    from api.counted_to c
+  ) w
   -- whole minutes that it touches
   cross join lateral (
     select
-      time_bucket('1 minute', i.started_at) as from_at,
+      greatest(time_bucket('1 minute', i.started_at), w.from_at) as from_at,
       time_bucket('1 minute', i.ended_at) + interval '1 minute' as to_at
   ) e
   where g.published
-    and coalesce(e.to_at, 'infinity') > (k.today - window_days + 1)::timestamp at time zone 'UTC'
-    and e.from_at < k.published_to;
+    and coalesce(e.to_at, 'infinity') > e.from_at
+    and e.from_at < w.published_to;
 end;
