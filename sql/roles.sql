@@ -54,8 +54,8 @@ begin
         hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,
         alert_event,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch,retracted_in_confidence
       }'),
-      -- where all probes of a region are: each keeps it up with its sign of life, and the engine judges by it
-      ('{vw_probe,vw_core,vw_web}', '{select}', '{region_vantage}'),
+      -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what it found holds
+      ('{vw_core}', '{update}', '{region_vantage}'),
       ('{vw_probe}', '{insert}', '{sample,region_vantage}'),
       ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
     ) as wanted (grantees, privileges, tables)

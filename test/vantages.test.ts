@@ -211,8 +211,7 @@ void t.test("vantages as readers see them", async (t) => {
   /** The next two instants: the first finds what probes said, and the second judges by it. */
   async function see(): Promise<void> {
     const at = Date.now();
-    for (const ms of [0, 2])
-      accepted(await tick(pool, new Date(at + ms)));
+    for (const ms of [0, 2]) accepted(await tick(pool, new Date(at + ms)));
   }
 });
 
