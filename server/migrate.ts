@@ -31,7 +31,7 @@ const formerPatienceMs = 10_000;
  * Brings a database to the schema of this build, and its tables of venues to the registry, while others read and write it.
  *
  * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`, `engine/`, `views/`,
- * `roles.sql`, `logins.sql`) is made anew where it is not what these files make. Each step is a transaction of its own that looks first what is left to
+ * `roles.sql`, `logins.sql`) is made again where it is not what these files make. Each step is a transaction of its own that looks first what is left to
  * do: it may be killed anywhere and the next run goes on, and two migrators at once take turns. Where nothing is left to do, nothing is
  * locked that anybody waits for.
  *
@@ -97,8 +97,8 @@ async function appliedFiles(db: Db): Promise<Map<string, string>> {
 }
 
 /**
- * Views and functions stand meanwhile as they are. Only where a file takes away what they stand on, they are dropped with it, and whoever
- * needs them fails until they are made anew.
+ * Views and functions stand meanwhile as they are. Only where a file takes away what they stand on, they are dropped with it, and what
+ * needs them fails until they are made again.
  */
 async function applyFile(
   step: Step,
@@ -173,6 +173,8 @@ async function makeDefinitions(
     // of a migration that was killed
     await tx.script(dropFormer);
     await tx.script(definitions.text);
+    // other views may show the same past otherwise
+    await tx.query(sql`call upkeep.published_past_changed()`);
     await tx.query(sql`
       insert into venuewatch.definition (checksum, fingerprint, version)
       values (${definitions.checksum}, venuewatch.definitions_fingerprint(), ${version})

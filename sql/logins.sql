@@ -1,7 +1,7 @@
 -- Logins: what one of each role must have. From its role a login inherits the rights, but no settings, so it gets these itself.
 --
 -- They are the last barrier, for what a program forgets or a person tries: our programs set shorter times for themselves.
--- A user may set its own times anew, but neither its connections nor temp_file_limit. The connections of all roles together
+-- A user may set its own times again, but neither its connections nor temp_file_limit. The connections of all roles together
 -- fit into the hundred that a server has by default: fifteen probes, three cores, six web processes.
 
 create function logins.role_of(kind text) returns name
@@ -112,7 +112,7 @@ $$;
 
 revoke execute on all routines in schema logins from public;
 
--- Whoever lets people log in as vw_analyst itself: the same for it. In this database alone, since what holds for the whole server would be
+-- The same for people who log in as vw_analyst itself. In this database alone, since what holds for the whole server would be
 -- written by all that migrate on it at once.
 do $$
 declare

@@ -1,4 +1,4 @@
--- A clean slate for what only defines. What stood gets other names first, which waits for nobody: whoever reads it goes on, and
+-- A clean slate for what only defines. What stood gets other names first, which waits for nobody: what reads it goes on, and
 -- finds the new by the old name from the commit on. Were it dropped here, every reader would wait until all is made.
 do $$
 declare

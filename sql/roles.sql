@@ -29,7 +29,7 @@ $$;
 
 grant usage on schema venuewatch to vw_probe, vw_core, vw_web;
 grant usage on schema upkeep to vw_probe, vw_core;
--- what the engine reckons may be reckoned again; its functions run with the rights of who calls them
+-- what the engine computes may be computed again; its functions run with the rights of who calls them
 grant usage on schema engine to vw_core, vw_web;
 grant usage on schema api to vw_core, vw_web;
 grant usage on schema analytics to vw_analyst;
@@ -37,7 +37,7 @@ grant usage on schema analytics to vw_analyst;
 -- Table by table, so that what holds secrets is never readable by being forgotten here. Of alerts the log of what was sent is
 -- read; where they go, and what the receivers answered, is for core and its operators alone.
 --
--- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and whoever makes a chunk at that
+-- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and what makes a chunk at that
 -- moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
 do $$
 declare
@@ -54,8 +54,8 @@ begin
         hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,outlier,
         alert_event,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch,retracted_in_confidence
       }'),
-      -- where all probes of a region are: each keeps it up with its sign of life, and the engine judges by it
-      ('{vw_probe,vw_core,vw_web}', '{select}', '{region_vantage}'),
+      -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what it found holds
+      ('{vw_core}', '{update}', '{region_vantage}'),
       ('{vw_probe}', '{insert}', '{sample,region_vantage}'),
       ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
     ) as wanted (grantees, privileges, tables)

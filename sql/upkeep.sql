@@ -84,7 +84,7 @@ end;
 -- A bucket that is wider than a chunk is made of all its chunks or not at all. One that is not there, in which hours were measured, was dropped; in
 -- any other there was nothing yet.
 --
--- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it anew after it was
+-- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it again after it was
 -- dropped. Where it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by as much is not mended then.)
 create function upkeep.backed(rollup name, from_at timestamptz, to_at timestamptz) returns tstzmultirange
 language plpgsql stable
@@ -174,16 +174,16 @@ create function upkeep.next_instant() returns timestamptz
 language plpgsql
 as $$
 declare
-  ticked_at timestamptz;
+  shown_at timestamptz;
 begin
-  select c.ticked_at into ticked_at from engine_clock c for update;
-  return greatest(clock_timestamp(), ticked_at + interval '1 microsecond');
+  select c.ticked_at + c.revision * interval '1 millisecond' into shown_at from engine_clock c for update;
+  return greatest(clock_timestamp(), shown_at + interval '1 microsecond');
 end;
 $$;
 
 -- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
 -- `from_at` null: from the beginning, where nothing drops the source.
--- `force`: also where nothing is known to have changed; it writes the window's rows anew.
+-- `force`: also where nothing is known to have changed; it writes the window's rows again.
 -- `unasked`: without asking whether the source is there, since the catalogue is slow with hundreds of chunks; for what runs every few seconds
 -- and reaches no further back than a day, of which only somebody's hand drops anything.
 --
@@ -320,20 +320,17 @@ begin
 end;
 $$;
 
--- After a tick, in its transaction: the probes as they are now, for all that shows the instant that was decided. Gives back what was decided.
-create function upkeep.show_probes(decided jsonb) returns jsonb
-language plpgsql
-as $$
-begin
-  if decided ? 'refused' then
-    return decided;
-  end if;
-  delete from shown_probe s
-  where not exists (select from probe p where p.region_id = s.region_id and p.process = s.process);
-  insert into shown_probe as s (region_id, process, probe, venues)
+-- After a tick, in its transaction: the probes as they are now, for all that shows its instant, or a later one if they were heard since. Both are needed:
+-- a tick is decided half a second after its instant, and a probe that speaks as often as the engine ticks might never be found at its last word before
+-- one.
+create procedure upkeep.show_probes(at timestamptz)
+language sql
+begin atomic
+  insert into shown_probe as s (region_id, process, seen_at, probe, venues)
   select
     p.region_id,
     p.process,
+    date_trunc('milliseconds', p.seen_at),
     to_jsonb(p),
     (
       select count(*)
@@ -342,8 +339,30 @@ begin
       where w.region_id = p.region_id and w.process = p.process and v.published
     )
   from probe p
-  on conflict (region_id, process) do update set probe = excluded.probe, venues = excluded.venues
+  on conflict (region_id, process, seen_at) do update set probe = excluded.probe, venues = excluded.venues
   where (s.probe, s.venues) is distinct from (excluded.probe, excluded.venues);
+
+  delete from shown_probe s
+  where not exists (select from probe p where p.region_id = s.region_id and p.process = s.process)
+    or exists (
+      select
+      from shown_probe w
+      where w.region_id = s.region_id and w.process = s.process and w.seen_at > s.seen_at and w.seen_at <= show_probes.at
+    );
+end;
+
+-- After a tick, in its transaction. Gives back what was decided.
+create function upkeep.follow_tick(at timestamptz, decided jsonb) returns jsonb
+language plpgsql
+as $$
+begin
+  if not decided ? 'refused' then
+    call upkeep.show_probes(at);
+    -- what this tick cannot have seen holds from after it
+    update region_vantage v
+    set holds_from = greatest(v.reported_at, follow_tick.at + interval '1 microsecond')
+    where v.holds_from = 'infinity';
+  end if;
   return decided;
 end;
 $$;
@@ -374,7 +393,7 @@ begin
 end;
 $$;
 
--- Before typical latencies are reckoned from them: all hours that may count, and what came late for them.
+-- Before typical latencies are computed from them: all hours that may count, and what came late for them.
 create procedure upkeep.refresh_hours(at timestamptz)
 language plpgsql
 as $$
@@ -431,7 +450,7 @@ begin atomic
 end;
 
 -- What a venue's week is read from: the hours that are kept at an instant and no others, since of the one that runs every refresh would write all rows
--- anew. Never with a gap before them, whoever asks for which hours.
+-- again. Never with a gap before them, whichever hours are asked for.
 create procedure upkeep.refresh_over_hours(from_at timestamptz, at timestamptz)
 language plpgsql
 as $$
@@ -504,7 +523,7 @@ begin
   call upkeep.refresh('latency_day', day_start, day_end);
   -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed over.
   call upkeep.refresh('venue_latency_day', null, day_end);
-  -- Of this one only buckets that are over: of one that runs every refresh would write all its rows anew, and its hours are read
+  -- Of this one only buckets that are over: of one that runs every refresh would write all its rows again, and its hours are read
   -- quickly. A reader takes whatever is before its newest bucket for complete.
   call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now() - upkeep.kept_after())));
 end;
@@ -524,12 +543,22 @@ declare
 begin
   insert into excluded_minute (region_id, minute)
   select distinct i.region_id, minute
-  from impairment i
-  cross join engine_clock e
+  from engine_clock e
+  join impairment i on coalesce(i.ended_at, 'infinity') > e.ticked_at - upkeep.late_window()
+  cross join lateral (
+    select
+      time_bucket('1 minute', greatest(i.started_at, e.ticked_at - upkeep.late_window())) as first,
+      coalesce(i.ended_at, e.ticked_at) as last
+  ) of_it
+  cross join lateral (
+    select max(x.minute) as newest, max(x.minute) - min(x.minute) = (count(*) - 1) * interval '1 minute' and min(x.minute) = of_it.first as whole
+    from excluded_minute x
+    where x.region_id = i.region_id and x.minute >= of_it.first and x.minute <= of_it.last
+  ) there
+  -- after those that are there, of which a week has ten thousand; where some are missing between them, all of it
   cross join generate_series(
-    time_bucket('1 minute', greatest(i.started_at, e.ticked_at - upkeep.late_window())), coalesce(i.ended_at, e.ticked_at), interval '1 minute'
+    case when there.whole then there.newest + interval '1 minute' else of_it.first end, of_it.last, interval '1 minute'
   ) as minute
-  where coalesce(i.ended_at, 'infinity') > e.ticked_at - upkeep.late_window()
   on conflict do nothing;
 
   select time_bucket('1 hour', min(x.minute)) into hour from excluded_minute x where not x.applied;
@@ -569,14 +598,15 @@ begin atomic
   select time_bucket('1 day', m.made_from + interval '1 day' - interval '1 microsecond') from rollups_made m;
 end;
 
--- Make the newest hour again that is not made yet, and with the first one of a day that day: one at a time, so that others have their turn. Whether
+-- Make the newest measured hour again that is not made yet, and with the first one of a day that day: one at a time, so that others have their turn. Whether
 -- there is more. Whatever ends it, the next one goes on.
 create procedure upkeep.remake_next(inout more boolean default false)
 language plpgsql
 as $$
 declare
   made   rollups_made;
-  oldest timestamptz := time_bucket('1 hour', upkeep.oldest_source_at('component_minute'));
+  newest timestamptz;
+  day    timestamptz;
   hour   timestamptz;
   level  text;
 begin
@@ -585,17 +615,24 @@ begin
   if not more then
     return;
   end if;
-  if oldest is null or made.made_from <= oldest then
+  day := time_bucket('1 day', made.made_from - interval '1 microsecond');
+  select m.minute into newest from sample_minute m where m.minute < made.made_from order by m.minute desc limit 1;
+  if newest is null and made.made_from = day + interval '24 hours' then
     update rollups_made set complete = true;
     more := false;
     return;
   end if;
-  hour := made.made_from - interval '1 hour';
+  -- days in which nothing was measured are passed over, and so are such hours, but for the last piece of a day, which adds it up
+  if newest < day and made.made_from = day + interval '24 hours' then
+    made.made_from := time_bucket('1 day', newest) + interval '24 hours';
+    day := time_bucket('1 day', newest);
+  end if;
+  hour := least(made.made_from - interval '1 hour', greatest(day, time_bucket('1 hour', newest)));
   call upkeep.refresh('component_minute', hour, made.made_from, remaking => true);
   call upkeep.refresh('venue_minute', hour, made.made_from, remaking => true);
   if hour < made.hours_to and hour >= made.days_to - interval '1 day' then
-    call upkeep.refresh('component_hour', hour, made.made_from, remaking => true);
-    call upkeep.refresh('venue_hour', hour, made.made_from, remaking => true);
+    call upkeep.refresh('component_hour', hour, least(made.made_from, made.hours_to), remaking => true);
+    call upkeep.refresh('venue_hour', hour, least(made.made_from, made.hours_to), remaking => true);
   end if;
   if hour = time_bucket('1 day', hour) then
     foreach level in array array['component_day', 'venue_day', 'latency_day', 'venue_latency_day'] loop
@@ -614,7 +651,7 @@ begin
 end;
 $$;
 
--- What is to be made anew where these differ from the samples: they, and whatever stands on them, from the lowest level upwards.
+-- What is to be made again where these differ from the samples: they, and whatever stands on them, from the lowest level upwards.
 create function upkeep.to_mend(damaged text[]) returns setof text
 language sql immutable
 as $$
@@ -643,7 +680,7 @@ as $$
   select a.rollup from all_of a join stands_on s on s.upper = a.rollup order by s.place
 $$;
 
--- Make one of them anew in the buckets that a window touches.
+-- Make one of them again in the buckets that a window touches.
 create procedure upkeep.mend(rollup name, from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
@@ -674,7 +711,7 @@ return (
   from (values (share * (cardinality(sorted) - 1))) as of (place)
 );
 
--- Write the batches of a compressed chunk anew with what is small left in their rows. TimescaleDB has every column moved out of the row that is longer than a
+-- Write the batches of a compressed chunk again with what is small left in their rows. TimescaleDB has every column moved out of the row that is longer than a
 -- few bytes: of a roll-up most are nearly constant, and take 60 bytes, but out there 80 more for a row, a pointer and an index entry of their
 -- own. With them in the row a minute takes a tenth to a sixth less, and with larger rows more again, as fewer fill a page. It takes 0.1 s for a day of
 -- 387 series.
@@ -703,7 +740,7 @@ $$;
 -- nothing is due.
 --
 -- A day of a series' minutes goes into one batch, where TimescaleDB takes more than a thousand rows: 6.1 bytes a row, against 7.5 in two, since
--- most columns are nearly constant and each takes as much in a small batch as in a large one. Not so samples: whoever reads the last
+-- most columns are nearly constant and each takes as much in a small batch as in a large one. Not so samples: a reader of the last
 -- minutes of a day would unpack more.
 create function upkeep.compress_next(at timestamptz) returns text
 language plpgsql
@@ -744,7 +781,7 @@ end;
 $$;
 
 -- What is rewritten all the time and vacuumed by nobody: on the embedded database, which has no autovacuum, the open chunks of roll-ups, whose
--- newest rows are made anew every few seconds (40 MB an hour of the registry's venues without it), and the catalogue.
+-- newest rows are made again every few seconds (40 MB an hour of the registry's venues without it), and the catalogue.
 create function upkeep.rewritten() returns setof text
 language sql stable
 as $$
@@ -813,7 +850,7 @@ begin atomic
   delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
   -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
   delete from official_reading where until_at < at - interval '400 days';
-  -- of an incident that goes on they are kept: whoever was told of its beginning is to be told of its end
+  -- of an incident that goes on they are kept: those who were told of its beginning are to be told of its end
   delete from delivery d
   where d.state <> 'due'
     and d.ended_at < retain.at - upkeep.alerts_kept()

@@ -2,14 +2,21 @@
  * Every body is a function of the instant that it shows: two that show the same one have the same bytes, whoever made them, while the engine
  * hangs and samples, heartbeats, notices and upkeep go on.
  */
+import { appendFile, cp } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import t, { type Test } from "tap";
 import { figureRules } from "../server/api/figure-rules.js";
 import { openPool, type Pool, sql } from "../server/db.js";
 import { accepted, tick } from "../server/engine/tick.js";
 import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
+import type { Registry, Venue } from "../server/registry.js";
+import { sqlFolder } from "../server/sql-files.js";
 import { type Api, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { ago, forget, measured, outage } from "./fleet.js";
+import { member } from "./member.js";
 import { notice, said, whole } from "./said.js";
 
 const paths = [
@@ -26,6 +33,8 @@ const paths = [
 ];
 
 const some = ["/v1/status", "/v1/targets/kraken", "/v1/regions", "/metrics"];
+
+const quiet = makeLog("test", "error");
 
 interface Seen {
   path: string;
@@ -156,6 +165,21 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
         );
         await pool.file("retract", [open!.slug, "a test"]);
       }),
+    "a venue has another name": () =>
+      migrate(pool, withVenue(database.registry, "okx", { name: "OK" }), quiet),
+    "a venue is gone": () =>
+      migrate(pool, without(database.registry, "gemini"), quiet),
+    "and comes back": () => migrate(pool, database.registry, quiet),
+    "views are made again": async () => {
+      const folder = await otherDefinitions(t);
+      // both have a history, so it ends before the registry is synced
+      const merging = withVenue(without(database.registry, "gemini"), "okx", {
+        formerIds: ["gemini"],
+      });
+      await t.rejects(migrate(pool, merging, quiet, folder), {
+        message: /histories are not merged/,
+      });
+    },
   };
   const instants = [...instant];
   for (const [when, change] of Object.entries(changes)) {
@@ -201,6 +225,31 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
   }
   t.ok(compared() > 50, `${compared()} bodies were compared with another`);
 });
+
+function withVenue(
+  { venues, ...rest }: Registry,
+  id: string,
+  has: Partial<Venue>,
+): Registry {
+  return {
+    ...rest,
+    venues: venues.map((venue) =>
+      venue.id === id ? { ...venue, ...has } : venue,
+    ),
+  };
+}
+
+function without({ venues, ...rest }: Registry, id: string): Registry {
+  return { ...rest, venues: venues.filter((venue) => venue.id !== id) };
+}
+
+/** Ours, as far as they define anything; by their checksum they are others. */
+async function otherDefinitions(t: Test): Promise<URL> {
+  const folder = t.testdir();
+  await cp(sqlFolder, folder, { recursive: true });
+  await appendFile(join(folder, "upkeep.sql"), "-- another build\n");
+  return pathToFileURL(`${folder}/`);
+}
 
 /** Good and bad samples in slots of their own, which come in now. */
 async function arrive(
@@ -463,4 +512,95 @@ void t.test("what is typical says as of when it is", async (t) => {
   const second = await typical();
   t.equal(second.summary.medianLatencyMs, 120);
   t.ok(second.summary.medianLatencyAsOf! > first.summary.medianLatencyAsOf!);
+});
+
+void t.test("a probe that speaks after the instant", async (t) => {
+  const database = await migratedDatabase(t);
+  const { pool } = database;
+  const seen = async () => {
+    const web = await anotherWeb(t, database);
+    const { body } = await web.ask<{
+      generatedAt: string;
+      regions: { probes: { id: string; seenAt: string }[] }[];
+    }>("/v1/regions");
+    const { generatedAt, regions } = body;
+    const probes = regions.flatMap((region) => region.probes);
+    t.ok(probes.every(({ seenAt }) => seenAt <= generatedAt));
+    return { generatedAt, probes };
+  };
+  const probe = member(pool);
+  const decidedLater = async (at: Date) => {
+    await pool.query(sql`select pg_sleep(0.02)`);
+    await probe.renew();
+    accepted(await tick(pool, at, { now: null }));
+  };
+  await decidedLater(new Date());
+  t.strictSame((await seen()).probes, [], "was not there by then");
+
+  // as often as the engine ticks, and always between the instant and its decision
+  let before = new Date();
+  await decidedLater(before);
+  for (let round = 0; round < 3; round += 1) {
+    const at = new Date();
+    await decidedLater(at);
+    const { generatedAt, probes } = await seen();
+    t.equal(generatedAt, at.toISOString());
+    t.equal(probes.length, 1);
+    t.ok(
+      probes[0]!.seenAt >= before.toISOString(),
+      "is shown as it spoke before the instant, and no earlier",
+    );
+    before = at;
+  }
+  const [kept] = await pool.query<{ n: number }>(
+    sql`select count(*)::int as n from shown_probe`,
+  );
+  t.equal(kept!.n, 2, "that, and what is to be shown next");
+  const at = new Date();
+  await pool.query(sql`select pg_sleep(0.02)`);
+  await probe.leave();
+  accepted(await tick(pool, at, { now: null }));
+  t.equal((await seen()).probes.length, 1, "it says goodbye after that");
+});
+
+void t.test("the published instant never goes back", async (t) => {
+  const database = await migratedDatabase(t);
+  const { pool } = database;
+  const published = async () => {
+    const web = await anotherWeb(t, database);
+    const { generatedAt } = await see(web, "/v1/status");
+    await web.close();
+    return generatedAt;
+  };
+  await measured(pool, { from: ago(900), to: ago(0), venue: "okx" });
+
+  await t.test("after more changes than milliseconds", async (t) => {
+    const first = ago(20);
+    accepted(await tick(pool, first));
+    await pool.query(sql`update engine_clock set revision = 5000`);
+    const before = await published();
+    t.equal(before, new Date(+first + 5_000).toISOString());
+    accepted(await tick(pool, new Date(+first + 2_000)));
+    t.equal(await published(), new Date(+first + 5_001).toISOString());
+    accepted(await tick(pool, new Date(+first + 4_000)));
+    t.equal(await published(), new Date(+first + 5_002).toISOString());
+    accepted(await tick(pool, new Date(+first + 6_000)));
+    t.equal(await published(), new Date(+first + 6_000).toISOString());
+  });
+
+  await t.test("while an engine that was silent catches up", async (t) => {
+    const since = ago(400);
+    await pool.query(
+      sql`update engine_clock set ticked_at = ${since}, revision = 0`,
+    );
+    const told = [await published()];
+    for (const seconds of [2, 4, 120, 122, 398]) {
+      accepted(
+        await tick(pool, new Date(+since + seconds * 1_000), { now: null }),
+      );
+      told.push(await published());
+    }
+    t.strictSame(told, [...new Set(told)].sort(), "each is after the others");
+    t.ok(told.every((at) => at <= new Date().toISOString()));
+  });
 });

@@ -77,6 +77,7 @@ async function probesReport(pool: Pool): Promise<void> {
   await member(pool, { unmeasured, machine }).renew();
   // so they had said before anything was decided
   await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
+  await pool.query(sql`update probe set seen_at = ${ago(1000)}`);
 }
 
 /** On each weekday at an hour of it, on days at one hour, and on one weekday at any hour. */

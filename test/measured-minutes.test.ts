@@ -284,3 +284,96 @@ void t.test("three minutes a day are no uptime of a day", async (t) => {
     rest: { measuredMinutes: 0, uptimePct: null },
   });
 });
+
+/** Recognised as soon as it begins. */
+async function impaired(pool: Pool, from: number, to: number | null) {
+  await pool.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
+    select region_id, ${new Date(from)}, ${new Date(from)}, ${to && new Date(to)}, '{okx,kraken}', 15
+    from region where region = 'us-east'
+  `);
+}
+
+void t.test(
+  "what is listed as left out is what the figures beside it leave out",
+  async (t) => {
+    const database = await migratedDatabase(t);
+    const { pool } = database;
+    const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+    await watchedSince(pool, midnight - 9 * dayMs);
+    const over = (back: number) => midnight - back * dayMs;
+    for (const back of [5, 3])
+      await impaired(
+        pool,
+        over(back) - 5 * minuteMs,
+        over(back) + 5 * minuteMs,
+      );
+    const listed = async (days: number) =>
+      (await compared(t, database, midnight, days)).excluded.map(
+        ({ from, to, minutes }) => [Date.parse(from), Date.parse(to!), minutes],
+      );
+    const [third, fifth] = [3, 5].map((back) => [
+      over(back) - 5 * minuteMs,
+      over(back) + 6 * minuteMs,
+      11,
+    ]);
+    t.strictSame(await listed(9), [third, fifth]);
+    t.strictSame(
+      await listed(4),
+      [[over(3), over(3) + 6 * minuteMs, 6]],
+      "from the window's first day on",
+    );
+    await pool.query(sql`
+      update rollups_made set complete = false, made_from = ${new Date(over(3) - 3_600_000)}
+    `);
+    t.strictSame(
+      await listed(9),
+      [[over(3), over(3) + 6 * minuteMs, 6]],
+      "days that an earlier release counted have their minutes",
+    );
+  },
+);
+
+void t.test("a long impairment is written down once", async (t) => {
+  const { pool, from } = await begun(t);
+  const clock = (minute: number) =>
+    pool.query(sql`
+    insert into engine_clock (ticked_at, version, silent_after_ms)
+    values (${new Date(from + minute * minuteMs)}, 'test', 86400000)
+    on conflict (only_row) do update set ticked_at = excluded.ticked_at
+  `);
+  const left = async () => {
+    const [row] = await pool.query<{ minutes: number; tried: number }>(sql`
+      select (select count(*)::int from excluded_minute) as minutes, (select (last_value - 1)::int from tried) as tried
+    `);
+    return row!;
+  };
+  const exclude = async () => {
+    await pool.query(sql`select setval('tried', 1)`);
+    for (let more = true; more;) {
+      const [row] = await pool.query<{ more: boolean }>(
+        sql`call upkeep.exclude_next()`,
+      );
+      more = row!.more;
+    }
+    return left();
+  };
+  await pool.script(`
+    create sequence tried;
+    create function note_try() returns trigger language plpgsql as 'begin perform nextval(''tried''); return new; end';
+    create trigger note_try before insert on excluded_minute for each row execute function note_try();
+  `);
+  await impaired(pool, from - 2_880 * minuteMs, null);
+  await clock(0);
+  t.strictSame(await exclude(), { minutes: 2_881, tried: 2_881 });
+  t.strictSame(await exclude(), { minutes: 2_881, tried: 0 });
+  await clock(2);
+  t.strictSame(await exclude(), { minutes: 2_883, tried: 2 });
+  // of the same region, recognised in hindsight, and from before
+  await impaired(pool, from - 2_890 * minuteMs, from - 2_880 * minuteMs);
+  t.equal((await exclude()).minutes, 2_893);
+  await pool.query(
+    sql`delete from excluded_minute where minute = ${new Date(from - 100 * minuteMs)}`,
+  );
+  t.equal((await exclude()).minutes, 2_893, "what is missing comes back");
+});

@@ -224,3 +224,86 @@ void t.test("a venue that is removed, and comes back", async (t) => {
     ...{ status: 404, slug: gone, reason: "late samples" },
   });
 });
+
+void t.test("the time in which it was removed", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const dayMs = 86_400_000;
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  const daysAgo = (days: number) => new Date(midnight - days * dayMs);
+  await pool.query(sql`update venue set watched_from = ${daysAgo(9)}`);
+  await pool.query(sql`update component set watched_from = ${daysAgo(9)}`);
+  await pool.query(sql`
+    insert into engine_clock (ticked_at, version, silent_after_ms)
+    values (${new Date(midnight + 240_000)}, 'test', 200000000)
+  `);
+  const book = ({ venues, ...rest }: Registry, kept: boolean): Registry => ({
+    ...rest,
+    venues: venues.map((venue) =>
+      venue.id === "kraken"
+        ? {
+            ...venue,
+            rest: venue.rest.filter(({ name }) => kept || name !== "book"),
+          }
+        : venue,
+    ),
+  });
+  const gone = book(
+    { ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") },
+    false,
+  );
+  // as if it had been removed six days ago, and for three days
+  await migrate(pool, gone, log);
+  for (const table of ["venue", "component"])
+    await pool.text(
+      `update ${table} set unwatched = tstzmultirange(tstzrange($1, null)) where unwatched <> '{}'`,
+      [daysAgo(6)],
+    );
+  await migrate(pool, gone, log);
+  const removed = await scheduled("okx");
+  t.equal(removed, undefined);
+  await migrate(pool, registry, log);
+  for (const table of ["venue", "component"])
+    await pool.text(
+      `update ${table} set unwatched = tstzmultirange(tstzrange($1, $2)) where unwatched <> '{}'`,
+      [daysAgo(6), daysAgo(3)],
+    );
+  await migrate(pool, registry, log);
+
+  const whole = 8 * 1_440;
+  const back = 5 * 1_440;
+  t.strictSame(await scheduled("okx"), { whole: back, components: [back] });
+  t.strictSame(await scheduled("gemini"), { whole, components: [whole] });
+  const kraken = await scheduled("kraken");
+  t.equal(kraken!.whole, whole);
+  t.strictSame(
+    kraken!.components.filter((minutes) => minutes !== whole),
+    [back],
+    "one component was gone",
+  );
+  const [squares] = await pool.query(sql`
+    select
+      api.scheduled_squares(watched_from, unwatched, ${daysAgo(8)}, ${daysAgo(0)})::int as squares,
+      api.scheduled_minutes(watched_from, unwatched, ${new Date(+daysAgo(3) - 90_000)}, ${new Date(+daysAgo(3) + 90_000)}) as edge
+    from venue where venue = 'okx'
+  `);
+  t.strictSame(squares, { squares: 5 * 1_440 ** 2, edge: 2 });
+
+  async function scheduled(id: string) {
+    const api = await serve(t, { pool, registry });
+    interface Row {
+      id: string;
+      scheduledMinutes: number;
+      components: { scheduledMinutes: number }[];
+    }
+    const { body } = await api.ask<{ venues: Row[] }>("/v1/reliability?days=9");
+    const row = body.venues.find((venue) => venue.id === id);
+    return (
+      row && {
+        whole: row.scheduledMinutes,
+        components: [
+          ...new Set(row.components.map((one) => one.scheduledMinutes)),
+        ].sort(),
+      }
+    );
+  }
+});

@@ -16,7 +16,7 @@ import { readiness } from "../server/readiness.js";
 import { recordSamples } from "../server/record-samples.js";
 import { categories, loadRegistry } from "../server/registry.js";
 import { definitionsFault, schemaState } from "../server/schema-state.js";
-import { sqlFolder } from "../server/sql-files.js";
+import { readSchema, sqlFolder } from "../server/sql-files.js";
 import {
   emptyDatabase,
   migratedDatabase,
@@ -173,6 +173,11 @@ async function madeAgain(t: Test, pool: Pool): Promise<void> {
     made.push(now!.made_from);
   }
   t.ok(pieces > 48, `in ${pieces} pieces`);
+  const measuredDays = past.recentDays + 1 + 365 / past.everyDays;
+  t.ok(
+    pieces < 24 * measuredDays,
+    "hours and days that nobody measured are passed over",
+  );
   t.ok(
     made.every((at, i) => i === 0 || at <= made[i - 1]!),
     "the newest first",
@@ -248,6 +253,36 @@ async function changing(t: Test, { pool, url }: TestDatabase): Promise<void> {
   await migrate(pool, registry, quiet);
   t.equal(await definitionsFault(pool), null, "and can make its own");
 }
+
+void t.test("what views of 0.8 read", async (t) => {
+  const pool = poolOn(t, await emptyDatabase(t));
+  await pool.script("create extension if not exists timescaledb");
+  const prelude = await readFile(new URL("prelude.sql", sqlFolder), "utf8");
+  await pool.transaction(async (tx) => {
+    await tx.script(prelude);
+    for (const { name, text, checksum } of await readSchema(sqlFolder)) {
+      if (name >= "016") continue;
+      await tx.script(text);
+      await tx.query(
+        sql`insert into migration (name, checksum) values (${name}, ${checksum})`,
+      );
+    }
+    await tx.script(`
+      create schema api;
+      create view api.typical as select * from typical_week;
+      create view api.usual as select * from usual_hour;
+      create view api.days as select * from venue_day;
+    `);
+  });
+  const told: string[] = [];
+  await migrate(
+    pool,
+    registry,
+    makeLog("test", "warn", (line) => told.push(line)),
+  );
+  t.strictSame(told, [], "stands until others are made");
+  t.strictSame(await former(pool), [], "and no longer");
+});
 
 void t.test("who reads on in one transaction", async (t) => {
   await t.test("is not waited for", { skip: skipEmbedded }, async (t) => {

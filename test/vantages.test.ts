@@ -2,7 +2,7 @@
 import t from "tap";
 import { findingsOn } from "../server/commands/doctor/database.js";
 import { type Pool, sql } from "../server/db.js";
-import { tick } from "../server/engine/tick.js";
+import { accepted, tick } from "../server/engine/tick.js";
 import type { Vantage } from "../server/vantage.js";
 import { type Api, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
@@ -24,7 +24,10 @@ async function machinesOf(pool: Pool, region: string) {
 void t.test("the one machine of a region", async (t) => {
   const { pool } = await migratedDatabase(t);
   const region = "us-east";
-  const history = () => machinesOf(pool, region);
+  const history = async () => {
+    accepted(await tick(pool, new Date()));
+    return machinesOf(pool, region);
+  };
   const first = member(pool, { region, machine: one });
   const second = member(pool, { region, machine: one });
   const away = member(pool, { region, machine: other });
@@ -64,6 +67,32 @@ void t.test("the one machine of a region", async (t) => {
     from region g where g.region = ${region}
   `);
   t.strictSame(at, { before: null, now: third });
+});
+
+void t.test("a decision finds the machines again that it saw", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const machineAt = async (at: Date) => {
+    const [row] = await pool.query<{ machine: string | null }>(sql`
+      select v.machine from engine.vantages(${at}) v join region g using (region_id) where g.region = 'us-east'
+    `);
+    return row!.machine;
+  };
+  const probe = member(pool, { machine: one });
+  await probe.renew();
+  // a probe's word may be committed after the tick of a later instant has looked
+  const first = new Date();
+  t.equal(await machineAt(first), null);
+  accepted(await tick(pool, first));
+  t.equal(await machineAt(first), null, "as then");
+  t.equal(await machineAt(new Date(+first + 2)), one, "the next one sees it");
+
+  await member(pool, { machine: other }).renew();
+  await pool.query(sql`select pg_sleep(0.02)`);
+  const second = new Date();
+  accepted(await tick(pool, second));
+  t.equal(await machineAt(second), one);
+  t.equal(await machineAt(new Date(+second + 2)), null);
+  t.equal(await machineAt(first), null, "what was before stays as it was");
 });
 
 interface Fleet {
@@ -179,9 +208,10 @@ void t.test("vantages as readers see them", async (t) => {
     t.match(board, { regions: 2, vantages: 1 });
   });
 
-  /** The next instant, of which bodies are made anew. */
+  /** The next two instants: the first finds what probes said, and the second judges by it. */
   async function see(): Promise<void> {
-    t.ok(await tick(pool, new Date()));
+    const at = Date.now();
+    for (const ms of [0, 2]) accepted(await tick(pool, new Date(at + ms)));
   }
 });
 

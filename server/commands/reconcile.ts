@@ -7,7 +7,7 @@ import { makeLog } from "../log.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 import { print } from "./print.js";
 
-export const help = `Reckons all roll-ups anew from the samples that are kept, hour by hour and venue by venue, and makes anew what differs.
+export const help = `Recomputes all roll-ups from the samples that are kept, hour by hour and venue by venue, and makes again what differs.
 Core does the same all the time, a small part at a time; this is for after an upgrade of TimescaleDB, or when core has found something. It may
 run beside core. Prints what was wrong; nothing is to be expected. With the rights of core.`;
 
@@ -15,7 +15,7 @@ export const options = {
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
 
-/** Making a day anew took six seconds at the most. On a server that vanished, a statement would wait for a quarter of an hour. */
+/** Making a day again took six seconds at the most. On a server that vanished, a statement would wait for a quarter of an hour. */
 const statementTimeoutMs = 120_000;
 
 export async function run({ values }: Given): Promise<void> {
@@ -49,8 +49,8 @@ export async function run({ values }: Given): Promise<void> {
       values["json"],
       done,
       differences.length === 0
-        ? `${hours} hours of venues were reckoned anew, and all roll-ups are what their samples say\n`
-        : `${hours} hours of venues were reckoned anew; what differed was made anew:\n${differences
+        ? `${hours} hours of venues were recomputed, and all roll-ups are what their samples say\n`
+        : `${hours} hours of venues were recomputed; what differed was made again:\n${differences
             .map(
               ({ venue, rollup, rows, from, to }) =>
                 `  ${rollup} of ${venue}: ${rows} rows, buckets ${from} to ${to}\n`,

@@ -86,13 +86,13 @@ export function makeEngineMetrics(
   });
   const compared = new Counter({
     name: "venuewatch_reconciled_windows_total",
-    help: "Windows of a roll-up that were reckoned anew from samples and compared: an hour of a venue, or a day or five days of it.",
+    help: "Windows of a roll-up that were recomputed from samples and compared: an hour of a venue, or a day or five days of it.",
     labelNames: ["rollup"],
     registers,
   });
   const differences = new Counter({
     name: "venuewatch_reconcile_differences_total",
-    help: "Rows of a roll-up that were not what its samples say, missing and surplus ones included; each was made anew. Of sample: raw samples that are lost, and roll-ups are left as they are.",
+    help: "Rows of a roll-up that were not what its samples say, missing and surplus ones included; each was made again. Of sample: raw samples that are lost, and roll-ups are left as they are.",
     labelNames: ["rollup"],
     registers,
   });

@@ -5,7 +5,7 @@ import { type Difference, reconcile, type Window } from "./reconcile.js";
 export interface ReconciledAll {
   /** Of venues: an hour of fifteen venues counts fifteen times. */
   hours: number;
-  /** Each was made anew. */
+  /** Each was made again. */
   differences: (Difference & { venue: string })[];
 }
 

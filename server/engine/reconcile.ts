@@ -1,9 +1,9 @@
 /**
- * Reckons windows of the roll-ups anew from the samples, and mends what differs. What makes a difference is a fault of ours or of
+ * Recomputes windows of the roll-ups from the samples, and mends what differs. What makes a difference is a fault of ours or of
  * TimescaleDB's, and nobody else would notice it.
  *
  * Samples are only ever added. So where there are as many at the end as there were before a refresh, that refresh saw all of them, and what
- * the roll-ups say otherwise is wrong; where there are more, some came late meanwhile, and nothing is said of it. That holds whoever
+ * the roll-ups say otherwise is wrong; where there are more, some came late meanwhile, and nothing is said of it. That holds whatever
  * else refreshes, and takes no lock.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,10 +42,10 @@ export interface Difference {
   from: string;
   to: string;
   /** The first of them, as it is kept and as it should be; null where it is missing. */
-  example: { kept: object | null; anew: object | null };
+  example: { kept: object | null; recomputed: object | null };
 }
 
-interface HoursAnew {
+interface RecomputedHours {
   samples: number;
   /** Samples that the roll-ups have seen and that are not there any more. */
   lost: number;
@@ -194,9 +194,9 @@ function hourPart(
   added: Added,
 ): Part {
   return async () => {
-    const anew = await reconcileHour(look, hour, rollups);
-    if (!anew) look.lost = true;
-    else add(added, anew);
+    const recomputed = await reconcileHour(look, hour, rollups);
+    if (!recomputed) look.lost = true;
+    else add(added, recomputed);
     return [];
   };
 }
@@ -205,7 +205,10 @@ function nothingAdded(): Added {
   return { samples: 0, settled: true, sums: new Map() };
 }
 
-function add(added: Added, { samples, differences, counts }: HoursAnew): void {
+function add(
+  added: Added,
+  { samples, differences, counts }: RecomputedHours,
+): void {
   added.samples += samples;
   if (differences.length > 0) added.settled = false;
   for (const one of counts) {
@@ -229,10 +232,10 @@ async function reconcileHour(
   look: Look,
   from: Date,
   rollups: string[],
-): Promise<HoursAnew | null> {
+): Promise<RecomputedHours | null> {
   const { pool, window, metrics } = look;
   const to = new Date(+from + hourMs);
-  const first = await hourAnew(pool, window, from, to, rollups);
+  const first = await recomputeHour(pool, window, from, to, rollups);
   if (first.lost > 0) {
     // they may also have been dropped since the window was chosen, as is usual
     if (await backed(pool, [from])) tellLost(look, from, to, first.lost);
@@ -243,7 +246,7 @@ async function reconcileHour(
     return first;
   }
   await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
-  const refreshed = await hourAnew(pool, window, from, to, rollups);
+  const refreshed = await recomputeHour(pool, window, from, to, rollups);
   const unchanged =
     refreshed.samples === first.samples && (await backed(pool, [from]));
   // what came meanwhile is looked at when this window is chosen again
@@ -252,7 +255,7 @@ async function reconcileHour(
   if (refreshed.differences.length === 0) return refreshed;
 
   await mend(look, refreshed.differences);
-  const mended = await hourAnew(pool, window, from, to, rollups);
+  const mended = await recomputeHour(pool, window, from, to, rollups);
   if (mended.samples === first.samples)
     expectMended(window, mended.differences);
   return mended;
@@ -262,7 +265,7 @@ async function reconcileHour(
 function sumPart(look: Look, sum: Sum, added: Added): Part {
   return async () => {
     if (look.lost) return [];
-    if ((await sumAnew(look, sum, added)).length === 0) {
+    if ((await recomputeSum(look, sum, added)).length === 0) {
       look.metrics?.compared(sum.rollups);
       return [];
     }
@@ -286,7 +289,7 @@ async function reconcileSum(look: Look, sum: Sum, added: Added): Promise<void> {
   const from = new Date(sum.from);
   const to = new Date(+from + widthMs(sum));
   await pool.query(sql`call upkeep.refresh_days(${from}, ${to})`);
-  const differences = await sumAnew(look, sum, added);
+  const differences = await recomputeSum(look, sum, added);
   const unchanged =
     added.settled &&
     (await samplesIn(pool, window, hours)) === added.samples &&
@@ -296,7 +299,7 @@ async function reconcileSum(look: Look, sum: Sum, added: Added): Promise<void> {
   if (differences.length === 0) return;
 
   await mend(look, differences);
-  const left = await sumAnew(look, sum, added);
+  const left = await recomputeSum(look, sum, added);
   if ((await samplesIn(pool, window, hours)) === added.samples)
     expectMended(window, left);
 }
@@ -312,14 +315,14 @@ function widthMs({ rollups }: Sum): number {
   return (rollups.includes("usual_hour") ? 5 : 1) * 24 * hourMs;
 }
 
-async function hourAnew(
+async function recomputeHour(
   pool: Pool,
   { venue_id }: Window,
   from: Date,
   to: Date,
   rollups: string[],
-): Promise<HoursAnew> {
-  const [row] = await pool.file<HoursAnew>("reconcile_hours", [
+): Promise<RecomputedHours> {
+  const [row] = await pool.file<RecomputedHours>("reconcile_hours", [
     venue_id,
     from,
     to,
@@ -328,7 +331,7 @@ async function hourAnew(
   return row!;
 }
 
-async function sumAnew(
+async function recomputeSum(
   { pool, window }: Look,
   { rollups, from }: Sum,
   { sums }: Added,
@@ -384,7 +387,7 @@ function tellLost(look: Look, from: Date, to: Date, rows: number): void {
     rows,
     from: from.toISOString(),
     to: to.toISOString(),
-    example: { kept: null, anew: null },
+    example: { kept: null, recomputed: null },
   };
   if (isNew(look, lost))
     look.log.error(
@@ -406,7 +409,7 @@ async function mend(look: Look, differences: Difference[]): Promise<void> {
   const { pool, log, window } = look;
   for (const difference of differences)
     if (isNew(look, difference))
-      log.error("a roll-up differs from its samples, and is made anew", {
+      log.error("a roll-up differs from its samples, and is made again", {
         venue: window.venue,
         ...difference,
       });
@@ -427,6 +430,6 @@ function expectMended({ venue }: Window, differences: Difference[]): void {
   const [left] = differences;
   if (left)
     throw new Error(
-      `${left.rows} rows of ${left.rollup} of ${venue} from ${left.from} to ${left.to} still differ from their samples after they were made anew`,
+      `${left.rows} rows of ${left.rollup} of ${venue} from ${left.from} to ${left.to} still differ from their samples after they were made again`,
     );
 }

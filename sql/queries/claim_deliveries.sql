@@ -89,7 +89,7 @@ moved as (
 ),
 lost as (
   update delivery_attempt a
-  set result = 'lost', ended_at = n.now, error = 'whoever sent it ended before the answer was recorded'
+  set result = 'lost', ended_at = n.now, error = 'its sender ended before the answer was recorded'
   from told t
   cross join n
   where t.taken_over and a.delivery_id = t.delivery_id and a.result is null

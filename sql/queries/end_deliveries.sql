@@ -37,7 +37,7 @@ ended as (
 ),
 lost as (
   update delivery_attempt a
-  set result = 'lost', ended_at = n.now, error = 'whoever sent it ended before the answer was recorded'
+  set result = 'lost', ended_at = n.now, error = 'its sender ended before the answer was recorded'
   from ended e
   cross join n
   where a.delivery_id = e.delivery_id and a.result is null

@@ -1,6 +1,6 @@
 -- What time is it, and how far has the engine come? $1 how long after an instant it is decided, milliseconds.
 -- {now, upTo, tickedAt, hoursAreDue}: upTo, which instants are due now; tickedAt, the last that was decided, or null;
--- hoursAreDue, whether typical latencies are still to be reckoned for one of those that are due.
+-- hoursAreDue, whether typical latencies are still to be computed for one of those that are due.
 select
   c.now,
   c.up_to as "upTo",

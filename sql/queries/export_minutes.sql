@@ -1,6 +1,6 @@
 -- What `export` writes of minutes: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key that it goes on after, or nulls.
 --
--- In an order that is the same everywhere, by a key: whoever goes on finds the next one, and none twice.
+-- In an order that is the same everywhere, by a key: a reader that goes on finds the next one, and none twice.
 select m.*
 from analytics.minutes m
 where m.minute >= $1

@@ -72,14 +72,14 @@ vantage as (
   group by h.region_id
 ),
 moved as (
-  insert into region_vantage (region_id, holds_from, machine)
-  select v.region_id, clock_timestamp(), v.machine
+  insert into region_vantage (region_id, machine)
+  select v.region_id, v.machine
   from vantage v
   -- what nobody has ever said needs no row
   where v.machine is distinct from (
     select w.machine from region_vantage w where w.region_id = v.region_id order by w.holds_from desc limit 1
   )
-  -- two probes that see the same change at one instant
+  -- one change waits for a tick already: the next sign of life tells what it is by then
   on conflict do nothing
 ),
 living as (

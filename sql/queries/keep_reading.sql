@@ -173,7 +173,7 @@ changed as (
     and (
       d.tells
       or n.left_at is not null
-      -- what tells nothing is written once an hour: a feed that is made anew at each reading would be written whole each time
+      -- what tells nothing is written once an hour: a feed that is made again at each reading would be written whole each time
       or n.last_seen_at < r.at - interval '1 hour'
       and (n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at, n.resolved_at, n.over, n.subjects, n.raw)
         is distinct from

@@ -11,7 +11,7 @@ with taken as (
   on conflict (office) do update set
     holder = excluded.holder,
     fence = l.fence + (l.holder <> excluded.holder)::int,
-    -- reckoned now: this may have waited for a tick to end
+    -- computed now: this may have waited for a tick to end
     expires_at = clock_timestamp() + $3::int * interval '1 millisecond'
   where l.holder = excluded.holder
     -- handed over

@@ -1,7 +1,7 @@
 -- A day or five days of one venue, added up from what reconcile_hours.sql counted in all its hours, and compared with what the roll-ups hold.
 --
 -- $1 venue_id, $2 the bucket's beginning, $3 the roll-ups, $4 the sums: {rollup: {key: [values]}}.
--- Returns what differs, by roll-up: [{rollup, rows, from, to, example: {kept, anew}}]; of the example the columns of its key, and what is counted.
+-- Returns what differs, by roll-up: [{rollup, rows, from, to, example: {kept, recomputed}}]; of the example the columns of its key, and what is counted.
 with counted as materialized (
   select r.rollup, k.key, array(select jsonb_array_elements_text(k.counts)::int) as counts
   from jsonb_each($4::jsonb) as r (rollup, keys)
@@ -17,7 +17,7 @@ of_days as (
   where rollup in ('component_day', 'venue_day')
   group by 1, 2
 ),
-anew as (
+recomputed as (
   select rollup, key, 1 as copy, counts
   from counted
   where rollup not in ('component_day', 'venue_day')
@@ -82,8 +82,8 @@ compared as (
   select
     rollup,
     case when k.counts is not null then jsonb_build_object('key', key, 'counts', k.counts) end as kept,
-    case when a.counts is not null then jsonb_build_object('key', key, 'counts', a.counts) end as anew
-  from anew a
+    case when a.counts is not null then jsonb_build_object('key', key, 'counts', a.counts) end as recomputed
+  from recomputed a
   full join kept k using (rollup, key, copy)
   where a.counts is distinct from k.counts
     and rollup = any ($3::text[])
@@ -98,7 +98,7 @@ differences as (
     count(*)::int as rows,
     $2::timestamptz as "from",
     $2::timestamptz as "to",
-    (array_agg(jsonb_build_object('kept', kept, 'anew', anew)))[1] as example
+    (array_agg(jsonb_build_object('kept', kept, 'recomputed', recomputed)))[1] as example
   from compared
   group by rollup
 )

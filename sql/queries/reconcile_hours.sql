@@ -1,12 +1,12 @@
--- Some whole hours of one venue, reckoned anew from its samples and compared with what the roll-ups hold.
+-- Some whole hours of one venue, recomputed from its samples and compared with what the roll-ups hold.
 --
 -- $1 venue_id, $2 from, $3 to: whole hours that are over, of which all samples are there; $4 what is to be counted for reconcile_days.sql.
 --
--- Returns how many samples there are; how many are `lost`; what differs, by roll-up: [{rollup, rows, from, to, example: {kept, anew}}]; and
+-- Returns how many samples there are; how many are `lost`; what differs, by roll-up: [{rollup, rows, from, to, example: {kept, recomputed}}]; and
 -- `counts`, of which days and five days are the sums: [{rollup, bucket (seconds), key, counts}].
 --
 -- On purpose not in the words of schema/003-rollups.sql: what this is to find is what the same words would do wrong again. Buckets are cut by
--- date_trunc, percentiles are picked out of sorted arrays, faults are sums of truths, and every level is reckoned from the samples.
+-- date_trunc, percentiles are picked out of sorted arrays, faults are sums of truths, and every level is computed from the samples.
 with own as materialized (
   select array_agg(component_id) as components from component where venue_id = $1::smallint
 ),
@@ -53,7 +53,7 @@ hours as materialized (
   from taken
   group by 1, 2, 3
 ),
-sample_minute_anew as materialized (
+sample_minute_recomputed as materialized (
   select
     minute, component_id, region_id, samples::int, good::int,
     round(upkeep.share_of_sorted(us, 0.5))::int as p50_us,
@@ -62,14 +62,14 @@ sample_minute_anew as materialized (
     dns::int, connect::int, tls::int, timeout::int, http::int, blocked::int, limited::int, body::int, handshake::int, closed::int, stall::int
   from minutes
 ),
-sample_hour_anew as materialized (
+sample_hour_recomputed as materialized (
   select
     hour, component_id, region_id, samples::int, good::int,
     round(upkeep.share_of_sorted(us, 0.5))::int as p50_us,
     round(upkeep.share_of_sorted(us, 0.95))::int as p95_us
   from hours
 ),
-rest_hour_anew as materialized (
+rest_hour_recomputed as materialized (
   select
     hour,
     $1::smallint as venue_id,
@@ -89,7 +89,7 @@ rest_hour_anew as materialized (
     group by 1, 2
   ) pooled
 ),
-stream_hour_anew as materialized (
+stream_hour_recomputed as materialized (
   select
     date_trunc('hour', ts) as hour,
     component_id,
@@ -104,7 +104,7 @@ stream_hour_anew as materialized (
   group by 1, 2, 3
 ),
 -- a half goes to the even millisecond
-latency_hour_anew as materialized (
+latency_hour_recomputed as materialized (
   select
     date_trunc('hour', ts) as hour,
     component_id,
@@ -140,38 +140,38 @@ judged as (
       or (select p.regions from regions_published p where p.holds_from <= v.minute order by p.holds_from desc limit 1) < 2 as measured
   from votes v
 ),
-component_minute_anew as materialized (
+component_minute_recomputed as materialized (
   select
     minute, component_id, regions::int, regions_down::int, regions_bad::int, measured,
     measured and regions_down > regions - regions_down as down,
     measured and regions_bad > regions - regions_bad as bad
   from judged
 ),
-venue_minute_anew as materialized (
+venue_minute_recomputed as materialized (
   select
     minute, $1::smallint as venue_id, count(*)::int as components, sum(down::int)::int as components_down,
     sum(bad::int)::int as components_bad, sum(is_rest)::int as rest_components, sum(is_rest * down::int)::int as rest_down,
     sum(down::int) >= count(*) - sum(down::int) as down, bool_or(bad) as bad
-  from component_minute_anew
+  from component_minute_recomputed
   join (select component_id, (kind = 'rest')::int as is_rest from component) c using (component_id)
   where measured
   group by minute
 ),
 -- of a venue as a whole, of its REST, and of the rest of it
 venue_parts as (
-  select minute, 'all' as part, down, bad from venue_minute_anew
+  select minute, 'all' as part, down, bad from venue_minute_recomputed
   union all
   select minute, 'rest', rest_down >= rest_components - rest_down, false
-  from venue_minute_anew
+  from venue_minute_recomputed
   where rest_components > 0
   union all
   select minute, 'stream', 2 * (components_down - rest_down) >= components - rest_components, false
-  from venue_minute_anew
+  from venue_minute_recomputed
   where components <> rest_components
 ),
 -- whose minutes are counted: a component's, or a part of the venue's
 counted_minutes as (
-  select minute, component_id::text as whose, down, bad from component_minute_anew where measured
+  select minute, component_id::text as whose, down, bad from component_minute_recomputed where measured
   union all
   select minute, part, down, bad from venue_parts
 ),
@@ -188,14 +188,14 @@ counted_hours as materialized (
   from counted_halves
   group by 1, 2
 ),
-component_hour_anew as materialized (
+component_hour_recomputed as materialized (
   select
     hour, whose::int as component_id, measured as measured_minutes, down as down_minutes, degraded as degraded_minutes,
     squares as half_hour_squares
   from counted_hours
   where whose !~ '^[a-z]'
 ),
-venue_hour_anew as materialized (
+venue_hour_recomputed as materialized (
   select
     a.hour, $1::smallint as venue_id, a.measured as measured_minutes, a.down as down_minutes, a.degraded as degraded_minutes,
     a.squares as half_hour_squares,
@@ -208,8 +208,8 @@ venue_hour_anew as materialized (
 ),
 -- Row by row, by their keys. Two rows of one bucket, of which there must be one, are a difference too: hence the copies.
 compared as (
-  select 'sample_minute' as rollup, coalesce(a.minute, (k.row).minute) as at, to_jsonb(k.row) as kept, to_jsonb(a) as anew
-  from sample_minute_anew a
+  select 'sample_minute' as rollup, coalesce(a.minute, (k.row).minute) as at, to_jsonb(k.row) as kept, to_jsonb(a) as recomputed
+  from sample_minute_recomputed a
   full join (
     select r as row, row_number() over (partition by minute, component_id, region_id) as copy
     from sample_minute r
@@ -218,7 +218,7 @@ compared as (
   where a is distinct from k.row
   union all
   select 'sample_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from sample_hour_anew a
+  from sample_hour_recomputed a
   full join (
     select r as row, row_number() over (partition by hour, component_id, region_id) as copy
     from sample_hour r
@@ -227,7 +227,7 @@ compared as (
   where a is distinct from k.row
   union all
   select 'rest_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from rest_hour_anew a
+  from rest_hour_recomputed a
   full join (
     select r as row, row_number() over (partition by hour, region_id) as copy
     from rest_hour r
@@ -236,7 +236,7 @@ compared as (
   where a is distinct from k.row
   union all
   select 'stream_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from stream_hour_anew a
+  from stream_hour_recomputed a
   full join (
     select r as row, row_number() over (partition by hour, component_id, region_id) as copy
     from stream_hour r
@@ -245,7 +245,7 @@ compared as (
   where a is distinct from k.row
   union all
   select 'latency_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from latency_hour_anew a
+  from latency_hour_recomputed a
   full join (
     select r as row, row_number() over (partition by hour, component_id, region_id, ms) as copy
     from latency_hour r
@@ -254,7 +254,7 @@ compared as (
   where a is distinct from k.row
   union all
   select 'component_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)
-  from component_minute_anew a
+  from component_minute_recomputed a
   full join (
     select r as row, row_number() over (partition by minute, component_id) as copy
     from component_minute r
@@ -263,7 +263,7 @@ compared as (
   where a is distinct from k.row
   union all
   select 'venue_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)
-  from venue_minute_anew a
+  from venue_minute_recomputed a
   full join (
     select r as row, row_number() over (partition by minute) as copy
     from venue_minute r
@@ -272,7 +272,7 @@ compared as (
   where a is distinct from k.row
   union all
   select 'component_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from component_hour_anew a
+  from component_hour_recomputed a
   full join (
     select r as row, row_number() over (partition by hour, component_id) as copy
     from component_hour r
@@ -281,7 +281,7 @@ compared as (
   where a is distinct from k.row and coalesce(a.hour, (k.row).hour) < (select hours_to from rollups_made)
   union all
   select 'venue_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from venue_hour_anew a
+  from venue_hour_recomputed a
   full join (
     select r as row, row_number() over (partition by hour) as copy
     from venue_hour r
@@ -295,7 +295,7 @@ differences as (
     count(*)::int as rows,
     min(at) as "from",
     max(at) as "to",
-    (array_agg(jsonb_build_object('kept', kept, 'anew', anew) order by at))[1] as example
+    (array_agg(jsonb_build_object('kept', kept, 'recomputed', recomputed) order by at))[1] as example
   from compared
   -- while minutes are being left out, nothing is said of what stands on them
   where not exists (select from excluded_minute x where not x.applied and x.minute >= $2::timestamptz and x.minute < $3::timestamptz)
@@ -332,7 +332,7 @@ counts as (
   union all
   select
     'latency_day', date_trunc('day', minute), concat_ws(' ', component_id, region_id, ms), array[count(*)]
-  from sample_minute_anew
+  from sample_minute_recomputed
   cross join lateral (
     -- a half goes to the even millisecond
     select case when p50_us % 1000 = 500 then p50_us / 1000 + p50_us / 1000 % 2 else (p50_us + 500) / 1000 end as ms
@@ -343,7 +343,7 @@ counts as (
   select
     'usual_hour', date_bin('5 days', hour, '2000-01-03'),
     concat_ws(' ', is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int), array[count(*)]
-  from sample_hour_anew
+  from sample_hour_recomputed
   join component using (component_id)
   cross join (values (true), (false)) as percentile (is_p50)
   where 'usual_hour' = any ($4::text[]) and kind = 'rest' and p50_us is not null and good >= 10

@@ -24,7 +24,7 @@ dropped_events as (
   where e.incident_id = r.incident_id and e.dispatched_at is null
 ),
 -- In line, and nobody has begun to send it. What somebody has begun to send may have arrived, and what somebody holds is being claimed,
--- settled or ended at this moment: to wait for it could be to wait for each other. Whoever claims it next finds the incident retracted.
+-- settled or ended at this moment: to wait for it could be to wait for each other. The next claim finds the incident retracted.
 in_line as (
   select d.delivery_id
   from retracted r

@@ -59,19 +59,26 @@ new_number as (
   from given_regions
   having count(*) not in (select p.regions from regions_published p where p.holds_to = 'infinity')
 ),
+henceforth as (
+  select tstzmultirange(tstzrange(now(), null)) as henceforth
+),
 gone_regions as (
   update region set published = false
   where published and region not in (select region from given_regions)
 ),
 gone_venues as (
-  update venue set published = false
-  where published and venue not in (select venue from given_venues)
+  update venue v set published = false, unwatched = v.unwatched + h.henceforth
+  from henceforth h
+  where v.published and v.venue not in (select venue from given_venues)
 ),
+-- those of a venue that is gone stay published with it, should it come back
 gone_components as (
-  update component c set published = false
+  update component c
+  set published = c.published and v.venue not in (select venue from given_venues), unwatched = c.unwatched + h.henceforth
   from venue v
+  cross join henceforth h
   where v.venue_id = c.venue_id and c.published
-    and v.venue in (select venue from given_venues)
+    and (v.published or v.venue in (select venue from given_venues))
     and not exists (select from given_components g where g.venue = v.venue and g.component = c.component)
 ),
 gone_sources as (
@@ -137,8 +144,9 @@ kept_venues as (
     name = g.name, category = g.category, symbol = g.symbol, quote = g.quote, chain = g.chain,
     official_kind = g."officialKind", official_page = g."officialPage", source_id = s.source_id,
     official_about = g.about_like, official_not_about = g.not_about_like, former_ids = coalesce(g."formerIds", '{}'), position = g.position,
-    published = true
+    published = true, unwatched = v.unwatched - h.henceforth
   from given_venues g
+  cross join henceforth h
   left join all_sources s on s.api = g."officialApi"
   where v.venue = g.venue
   returning v.venue_id, v.venue
@@ -164,9 +172,10 @@ kept_components as (
   update component c
   set
     label = g.label, target = g.target, cadence_ms = g."cadenceMs", stall_after_ms = g."stallAfterMs", position = g.position,
-    published = true
+    published = true, unwatched = c.unwatched - h.henceforth
   from given_components g
   join all_venues v using (venue)
+  cross join henceforth h
   where c.venue_id = v.venue_id and c.component = g.component
 )
 insert into component (venue_id, component, label, target, cadence_ms, stall_after_ms, position)

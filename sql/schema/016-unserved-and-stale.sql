@@ -16,10 +16,13 @@ alter table region_state
 -- From when on all probes of a region ran on one machine, as they reported it; null: on several, or nobody knows. A row for each time
 -- that this changed. It holds until the region's next row does.
 create table region_vantage (
-  region_id  smallint not null references region,
-  holds_from timestamptz not null,
+  region_id   smallint not null references region,
+  -- Infinity: no tick has seen it yet. The tick that finds it gives it an instant after its own, so what a tick saw can be found again:
+  -- a probe's word may be committed after the tick of a later instant.
+  holds_from  timestamptz not null default 'infinity',
+  reported_at timestamptz not null default clock_timestamp(),
   -- fingerprint of the machine; regions with the same one are one vantage
-  machine    text,
+  machine     text,
   primary key (region_id, holds_from)
 );
 

@@ -71,6 +71,9 @@ create table component_day_former (
 create function minute_of_day(minute timestamptz) returns bit language sql immutable parallel safe
 return set_bit(repeat('0', 1440)::bit(1440), (extract(epoch from minute at time zone 'UTC')::bigint / 60 % 1440)::int, 1);
 
+create function minute_of_hour(minute timestamptz) returns bit language sql immutable parallel safe
+return set_bit(repeat('0', 60)::bit(60), (extract(epoch from minute at time zone 'UTC')::bigint / 60 % 60)::int, 1);
+
 create function squares(minutes bit, width integer) returns integer language sql immutable parallel safe
 return (
   select sum(bit_count(substring(minutes from 1 + stretch * width for width)) ^ 2)::int
@@ -150,10 +153,7 @@ select
   count(*)::int as measured_minutes,
   count(*) filter (where down)::int as down_minutes,
   count(*) filter (where bad and not down)::int as degraded_minutes,
-  (
-    (count(*) filter (where time_bucket('30 minutes', minute) = time_bucket('1 hour', minute))) ^ 2
-    + (count(*) filter (where time_bucket('30 minutes', minute) > time_bucket('1 hour', minute))) ^ 2
-  )::int as half_hour_squares
+  squares(bit_or(minute_of_hour(minute)), 30) as half_hour_squares
 from making.component_minute
 where measured
 group by 1, 2
@@ -174,24 +174,15 @@ select
   count(*)::int as measured_minutes,
   count(*) filter (where down)::int as down_minutes,
   count(*) filter (where bad and not down)::int as degraded_minutes,
-  (
-    (count(*) filter (where time_bucket('30 minutes', minute) = time_bucket('1 hour', minute))) ^ 2
-    + (count(*) filter (where time_bucket('30 minutes', minute) > time_bucket('1 hour', minute))) ^ 2
-  )::int as half_hour_squares,
+  squares(bit_or(minute_of_hour(minute)), 30) as half_hour_squares,
   count(*) filter (where rest_components > 0)::int as rest_minutes,
   count(*) filter (where rest_components > 0 and rest_down * 2 >= rest_components)::int as rest_down_minutes,
-  (
-    (count(*) filter (where time_bucket('30 minutes', minute) = time_bucket('1 hour', minute) and rest_components > 0)) ^ 2
-    + (count(*) filter (where time_bucket('30 minutes', minute) > time_bucket('1 hour', minute) and rest_components > 0)) ^ 2
-  )::int as rest_half_hour_squares,
+  coalesce(squares(bit_or(minute_of_hour(minute)) filter (where rest_components > 0), 30), 0) as rest_half_hour_squares,
   count(*) filter (where components > rest_components)::int as stream_minutes,
   count(*) filter (
     where components > rest_components and (components_down - rest_down) * 2 >= components - rest_components
   )::int as stream_down_minutes,
-  (
-    (count(*) filter (where time_bucket('30 minutes', minute) = time_bucket('1 hour', minute) and components > rest_components)) ^ 2
-    + (count(*) filter (where time_bucket('30 minutes', minute) > time_bucket('1 hour', minute) and components > rest_components)) ^ 2
-  )::int as stream_half_hour_squares
+  coalesce(squares(bit_or(minute_of_hour(minute)) filter (where components > rest_components), 30), 0) as stream_half_hour_squares
 from making.venue_minute
 group by 1, 2
 with no data;
@@ -360,12 +351,26 @@ alter materialized view making.latency_day set schema venuewatch;
 alter materialized view making.venue_latency_day set schema venuewatch;
 drop schema making;
 
--- Since when it is watched: what was before that was nobody's to measure.
-alter table venue add column watched_from timestamptz not null default now();
-alter table component add column watched_from timestamptz not null default now();
+-- Since when it is watched, and when the registry did not name it after that: then it was nobody's to measure.
+alter table venue
+  add column watched_from timestamptz not null default now(),
+  add column unwatched tstzmultirange not null default '{}';
+alter table component
+  add column watched_from timestamptz not null default now(),
+  add column unwatched tstzmultirange not null default '{}';
+-- Of what an earlier release watched, the days in which anything was measured are all that is known.
 update venue v
-set watched_from = least(v.watched_from, (select min(d.day) from venue_day_former d where d.venue_id = v.venue_id));
+set
+  watched_from = least(v.watched_from, d.first_day),
+  unwatched = case when v.published then v.unwatched else tstzmultirange(tstzrange(least(now(), d.last_day + interval '24 hours'), null)) end
+from venue w
+left join (
+  select venue_id, min(day) as first_day, max(day) as last_day from venue_day_former group by venue_id
+) d using (venue_id)
+where w.venue_id = v.venue_id;
 update component c
-set watched_from = v.watched_from
+set
+  watched_from = v.watched_from,
+  unwatched = case when c.published then v.unwatched else v.unwatched + tstzmultirange(tstzrange(now(), null)) end
 from venue v
 where v.venue_id = c.venue_id;

@@ -1,8 +1,11 @@
 -- What makes every answer a function of the instant that it shows, also while samples and upkeep go on between two ticks of the engine.
+--
+-- What is replaced goes where 017 has put what it replaced, and is dropped with that: views of before go on until they are made again.
+create schema if not exists venuewatch_former_rollups;
 
 -- What is typical of the last seven days, a version for each time that upkeep counted it: of each venue, of each category (no venue) and of all
 -- (neither). A reader that shows an instant takes the newest version that was there by then. Upkeep counts it again; nothing is lost here.
-drop table typical_week;
+alter table typical_week set schema venuewatch_former_rollups;
 create table typical_week (
   -- no instant before this shows it
   holds_from timestamptz not null,
@@ -24,19 +27,21 @@ create table open_hour (
   primary key (hour, venue_id, holds_from)
 );
 
--- The probes as they were at the newest tick: they overwrite their own rows at any time. As JSON, so that a column that table probe gets later
--- comes along.
+-- The probes as ticks found them: they overwrite their own rows at any time. Of each the newest sign of life that came before the tick, and those after
+-- it, which later ticks show. As JSON, so that a column that table probe gets later comes along.
 create table shown_probe (
   region_id smallint not null,
   process   uuid not null,
+  -- in whole milliseconds, as it is shown; no instant before this shows it
+  seen_at   timestamptz not null,
   probe     jsonb not null,
   venues    integer not null,
-  primary key (region_id, process)
+  primary key (region_id, process, seen_at)
 );
 
 -- As in 008, but of hours with ten answers and more: of fewer a 95th percentile is hardly more than the slowest one
 -- (api.p95_min_answers). Both percentiles are of the same hours. Its counts are added up from sample_hour, which is kept forever.
-drop materialized view usual_hour;
+alter materialized view usual_hour set schema venuewatch_former_rollups;
 create materialized view usual_hour
 with (
   timescaledb.continuous,
@@ -58,7 +63,7 @@ where kind = 'rest' and p50_us is not null and good >= 10
 group by 1, 2, 3, 4
 with no data;
 
-create index usual_hour_venue on usual_hour (venue_id, bucket);
+create index usual_hour_by_venue on usual_hour (venue_id, bucket);
 
 -- A refresh ends its own transactions, so what it changes is noted from within: readers see the rows and the instant that is new with them at once, or
 -- neither. upkeep.refresh says from when on it changes them; where somebody else refreshes, nobody knows, and it may be any of them. Minutes that are

@@ -80,8 +80,8 @@ return case
   else 'operational'
 end::state;
 
--- Which probes does each region have: those that are alive, and where none is, the one that was alive last? As they were at the newest tick
--- (upkeep.show_probes): with an engine that is silent they are those of its last tick.
+-- Which probes does each region have: those that are alive, and where none is, the one that was alive last? By their last sign of life that a tick has found
+-- (upkeep.show_probes) and that is not from after the instant: with an engine that is silent they stay as they were.
 create view api.probe as
 select p.*
 from (
@@ -90,8 +90,13 @@ from (
     p.*,
     p.alive_until > k.generated_at as alive,
     row_number() over (partition by p.region_id order by p.alive_until > k.generated_at desc, p.seen_at desc, p.process) as place
-  from shown_probe s
-  cross join api.clock k
+  from api.clock k
+  cross join lateral (
+    select distinct on (n.region_id, n.process) n.venues, n.probe
+    from shown_probe n
+    where n.seen_at <= k.generated_at
+    order by n.region_id, n.process, n.seen_at desc
+  ) s
   cross join lateral jsonb_populate_record(null::probe, s.probe) p
 ) p
 where p.alive or p.place = 1;

@@ -21,7 +21,7 @@ cross join lateral (
 ) d;
 
 -- The UTC days of venues in which anything was measured, with REST and streams apart. The squares tell how the measured minutes lie, for
--- api.uptime_bounds.
+-- api.uptime_bounds. Those of minutes are counted by halves of an hour, and not as bits (017): the board took a millisecond longer for it.
 create view api.venue_day as
 with w as materialized (
   select * from api.counted_to
@@ -166,34 +166,49 @@ select
 from three_hours h
 group by h.component_id, h.day;
 
--- How many minutes there were to measure from one instant to another, of what is watched since some time.
-create function api.scheduled_minutes(watched_from timestamptz, from_at timestamptz, to_at timestamptz) returns integer
+-- How many minutes between two instants something was not in the registry. By itself, so that the function that calls it can be inlined.
+create function api.unwatched_minutes(unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
+language sql immutable parallel safe
+return (
+  select floor(coalesce(sum(date_part('epoch', upper(gap) - lower(gap))), 0) / 60)::int
+  from unnest(unwatched * tstzmultirange(tstzrange(from_at, greatest(from_at, to_at)))) as gap
+);
+
+-- How many minutes there were to measure from one instant to another, of what is watched since some time and was not watched at others.
+create function api.scheduled_minutes(watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
 language sql immutable parallel safe
 return case
   -- as nearly always
-  when watched_from <= from_at and to_at - from_at = interval '24 hours' then 1440
+  when watched_from <= from_at and to_at - from_at = interval '24 hours' and isempty(unwatched) then 1440
   else ceil(greatest(0, date_part('epoch', to_at - greatest(from_at, watched_from))) / 60)::int
+    - case when isempty(unwatched) then 0 else api.unwatched_minutes(unwatched, greatest(from_at, watched_from), to_at) end
 end;
 
 -- The sum of their squares, day by day.
-create function api.scheduled_squares(watched_from timestamptz, from_at timestamptz, to_at timestamptz) returns bigint
+create function api.scheduled_squares(watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns bigint
 language sql immutable parallel safe
-return (
-  select case
-    when to_at <= d.second_day then m.first_day ^ 2
-    else m.first_day ^ 2 + 1440::bigint ^ 2 * extract(epoch from d.last_day - d.second_day) / 86400 + m.last_day ^ 2
-  end::bigint
-  from (
-    select
-      time_bucket('1 day', greatest(from_at, watched_from)) + interval '24 hours' as second_day,
-      time_bucket('1 day', to_at) as last_day
-  ) d
-  cross join lateral (
-    select
-      api.scheduled_minutes(watched_from, from_at, least(to_at, d.second_day)) as first_day,
-      api.scheduled_minutes(watched_from, d.last_day, to_at) as last_day
-  ) m
-);
+return case
+  when isempty(unwatched) then (
+    select case
+      when to_at <= d.second_day then m.first_day ^ 2
+      else m.first_day ^ 2 + 1440::bigint ^ 2 * extract(epoch from d.last_day - d.second_day) / 86400 + m.last_day ^ 2
+    end::bigint
+    from (
+      select
+        time_bucket('1 day', greatest(from_at, watched_from)) + interval '24 hours' as second_day,
+        time_bucket('1 day', to_at) as last_day
+    ) d
+    cross join lateral (
+      select
+        api.scheduled_minutes(watched_from, unwatched, from_at, least(to_at, d.second_day)) as first_day,
+        api.scheduled_minutes(watched_from, unwatched, d.last_day, to_at) as last_day
+    ) m
+  )
+  else (
+    select coalesce(sum(api.scheduled_minutes(watched_from, unwatched, greatest(from_at, d.day), least(to_at, d.day + interval '24 hours')) ^ 2), 0)::bigint
+    from generate_series(time_bucket('1 day', from_at), to_at, interval '24 hours') as d (day)
+  )
+end;
 
 -- Of less than this share nobody knows what the rest was like: no uptime is shown of it. Printed by /v1/thresholds.
 create function api.uptime_min_coverage() returns double precision language sql immutable parallel safe return 0.5;
@@ -313,9 +328,12 @@ begin atomic
     c.day,
     -- what was measured was scheduled, whatever the registry's clock says
     greatest(
-      api.scheduled_minutes(v.watched_from, c.from_at, least(c.from_at + interval '24 hours', k.published_to)), coalesce(m.measured_minutes, 0)
+      api.scheduled_minutes(v.watched_from, v.unwatched, c.from_at, least(c.from_at + interval '24 hours', k.published_to)),
+      coalesce(m.measured_minutes, 0)
     ),
-m.measured_minutes, m.down_minutes, m.degraded_minutes, m.half_hour_squares, m.three_hour_squares, m.rest_minutes, m.rest_down_minutes, m.rest_half_hour_squares, m.rest_three_hour_squares, m.stream_minutes, m.stream_down_minutes, m.stream_half_hour_squares, m.stream_three_hour_squares
+    m.measured_minutes, m.down_minutes, m.degraded_minutes, m.half_hour_squares, m.three_hour_squares,
+    m.rest_minutes, m.rest_down_minutes, m.rest_half_hour_squares, m.rest_three_hour_squares,
+    m.stream_minutes, m.stream_down_minutes, m.stream_half_hour_squares, m.stream_three_hour_squares
   from api.clock k
   cross join (
     -- one value, not a joined row: then it is computed once, and not for each day of each venue
@@ -368,7 +386,8 @@ return row(
   degraded
 )::api.uptime;
 
--- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime.
+-- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime. Not of days that an earlier release counted:
+-- it left out nothing.
 create function api.excluded(window_days integer) returns json
 language sql stable
 begin atomic
@@ -378,7 +397,7 @@ begin atomic
         'region', g.region,
         'from', api.iso(e.from_at),
         'to', api.iso(e.to_at),
-        'minutes', extract(epoch from coalesce(e.to_at, k.published_to) - e.from_at)::int / 60,
+        'minutes', extract(epoch from least(e.to_at, w.published_to) - e.from_at)::int / 60,
         'reason', case when cardinality(i.beside) > 0 then 'vantage impaired' else 'region impaired' end,
         'venues', i.venues
       )
@@ -388,14 +407,17 @@ begin atomic
   )
   from impairment i
   join region g using (region_id)
-  cross join api.clock k
+  cross join (
+    select greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at, c.published_to
+    from api.counted_to c
+  ) w
   -- whole minutes that it touches
   cross join lateral (
     select
-      time_bucket('1 minute', i.started_at) as from_at,
+      greatest(time_bucket('1 minute', i.started_at), w.from_at) as from_at,
       time_bucket('1 minute', i.ended_at) + interval '1 minute' as to_at
   ) e
   where g.published
-    and coalesce(e.to_at, 'infinity') > (k.today - window_days + 1)::timestamp at time zone 'UTC'
-    and e.from_at < k.published_to;
+    and coalesce(e.to_at, 'infinity') > e.from_at
+    and e.from_at < w.published_to;
 end;

@@ -61,7 +61,7 @@ end;
 -- so the one is never above the other, and `hours` is how many. By venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
 --
 -- By counting milliseconds instead of sorting hours, and from counts that are kept, as far as there are any: ninety days have
--- 0.4 million hours. The days before the first whole bucket, and those after the newest, are counted anew.
+-- 0.4 million hours. The days before the first whole bucket, and those after the newest, are counted again.
 create function api.typical_hours(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, p50_ms integer, p95_ms integer, hours bigint)
 language sql stable
@@ -202,7 +202,7 @@ begin atomic
     join component c using (component_id)
     cross join w
     cross join lateral (
-      select api.scheduled_minutes(c.watched_from, d.day, least(d.day + interval '24 hours', w.published_to)) as by_clock
+      select api.scheduled_minutes(c.watched_from, c.unwatched, d.day, least(d.day + interval '24 hours', w.published_to)) as by_clock
     ) s
     cross join lateral (
       select s.by_clock, greatest(s.by_clock, d.measured_minutes) as scheduled
@@ -233,14 +233,14 @@ begin atomic
   left join counted d using (component_id)
   cross join lateral api.uptime_basis(
     row(
-      api.scheduled_minutes(c.watched_from, w.from_at, w.published_to) + coalesce(d.more_minutes, 0),
+      api.scheduled_minutes(c.watched_from, c.unwatched, w.from_at, w.published_to) + coalesce(d.more_minutes, 0),
       d.measured_minutes,
       d.down_minutes,
       d.half_hour_squares,
       d.three_hour_squares,
       d.day_squares,
       d.day_products,
-      api.scheduled_squares(c.watched_from, w.from_at, w.published_to) + coalesce(d.more_squares, 0)
+      api.scheduled_squares(c.watched_from, c.unwatched, w.from_at, w.published_to) + coalesce(d.more_squares, 0)
     )::api.counted
   ) u
   where c.published and c.venue_id = any (venue_ids)

@@ -184,7 +184,7 @@ return json_build_object(
 );
 
 -- The venue's own notice beside an incident: the one that began nearest to it, if any began near. plpgsql, for its plan is kept: the
--- board shows incidents, and planning this anew each time would cost more than all of it.
+-- board shows incidents, and planning this again each time would cost more than all of it.
 create function api.notice_beside(of_venue smallint, of_incident bigint, started timestamptz, opened timestamptz) returns json
 language plpgsql stable
 as $$

@@ -4,7 +4,7 @@ create type api.sparkline_point as ("at" text, "p50Ms" integer, "samples" bigint
 -- The live board: every published venue with its ninety days, its last day of latency, and the fleet as a whole. One row.
 --
 -- plpgsql, for its plan is kept, as long as a connection lasts: it reads so much that planning it took a quarter of the time. One plan for all
--- categories: with the values of each call at hand it would be no better, and made anew.
+-- categories: with the values of each call at hand it would be no better, and made again.
 create function api.board(only_category text, all_categories text[], cadence_ms integer)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable

@@ -2,7 +2,7 @@
 -- and none is renamed or given another meaning. Their names are the public's, their times are UTC, and units stand in names.
 --
 -- A view reads with the rights of its owner, so analysts need none on what is below it. What it calls runs with theirs: such
--- functions may only reckon, or are `security definer`.
+-- functions may only compute, or are `security definer`.
 --
 -- Names are joined from the left, so that the planner leaves out those joins of which nothing is asked; where a name is asked for, it
 -- makes inner joins of them, and enters the index of the samples by the series.

@@ -138,7 +138,7 @@ left join venue v using (venue_id)
 left join region g using (region_id);
 
 comment on view analytics.hours is
-'One row an hour of a component seen from a region, made of raw samples, so that its percentiles are exact. Kept for ever. The newest hour still grows.';
+'One row an hour of a component seen from a region, made of raw samples, so that its percentiles are exact. Kept forever. The newest hour still grows.';
 comment on column analytics.hours.hour is 'When the hour begins';
 comment on column analytics.hours.venue is 'Id of the venue';
 comment on column analytics.hours.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
@@ -279,7 +279,7 @@ left join venue v using (venue_id)
 left join region g using (region_id);
 
 comment on view analytics.latency_days is
-'How often a minute''s median latency was so many milliseconds, by UTC day of a component seen from a region. Kept for ever. Counts add up where '
+'How often a minute''s median latency was so many milliseconds, by UTC day of a component seen from a region. Kept forever. Counts add up where '
 'percentiles do not: the median of the minutes of any days, components and regions is exact from it.';
 comment on column analytics.latency_days.day is 'The UTC day';
 comment on column analytics.latency_days.venue is 'Id of the venue';

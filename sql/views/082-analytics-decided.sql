@@ -36,7 +36,7 @@ left join component c using (component_id)
 left join venue v using (venue_id);
 
 comment on view analytics.incidents is
-'One row an incident. Kept for ever. The API shows those with retracted_at null and published; count by the same, unless you study our mistakes.';
+'One row an incident. Kept forever. The API shows those with retracted_at null and published; count by the same, unless you study our mistakes.';
 comment on column analytics.incidents.slug is 'Its name in addresses, given at the opening';
 comment on column analytics.incidents.incident_id is 'Its number, `id` in the API';
 comment on column analytics.incidents.venue is 'Id of the venue';
@@ -58,7 +58,7 @@ comment on column analytics.incidents.regions is 'Which of them saw it bad at th
 comment on column analytics.incidents.evidence is '{opening, escalation, closing}: who voted what then, and who was not counted; view votes has it by rows';
 comment on column analytics.incidents.retracted_at is 'When it was taken back, by the engine or an operator; null: it stands';
 comment on column analytics.incidents.retraction_reason is 'Why it was taken back';
-comment on column analytics.incidents.retraction_evidence is 'Retracted by the engine: the votes of the opening, judged anew with what came late; null where an operator did it';
+comment on column analytics.incidents.retraction_evidence is 'Retracted by the engine: the votes of the opening, judged again with what came late; null where an operator did it';
 comment on column analytics.incidents.published is 'False: its venue or component left the registry';
 
 create view analytics.votes as
@@ -104,7 +104,7 @@ cross join lateral (
 ) r;
 
 comment on view analytics.votes is
-'The evidence of the incidents by rows: one for each region at each decision, whether it was counted or not. Kept for ever.';
+'The evidence of the incidents by rows: one for each region at each decision, whether it was counted or not. Kept forever.';
 comment on column analytics.votes.slug is 'The incident';
 comment on column analytics.votes.venue is 'Id of the venue';
 comment on column analytics.votes.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
@@ -143,7 +143,7 @@ from impairment p
 join region g using (region_id);
 
 comment on view analytics.impairments is
-'One row for each time that a region had trouble of its own: most venues turned bad there at once, and nowhere else. Meanwhile it had no vote. Kept for ever.';
+'One row for each time that a region had trouble of its own: most venues turned bad there at once, and nowhere else. Meanwhile it had no vote. Kept forever.';
 comment on column analytics.impairments.region is 'The region';
 comment on column analytics.impairments.started_at is 'In hindsight: the first bad sample of what it was recognised by';
 comment on column analytics.impairments.recognised_at is 'When the engine saw it, and took its vote';
@@ -161,7 +161,7 @@ join venue v using (venue_id)
 join region g using (region_id);
 
 comment on view analytics.outliers is
-'One row for each time that a region had seen a component bad for long, and no quorum with it. Meanwhile it had no vote on this component. Kept for ever.';
+'One row for each time that a region had seen a component bad for long, and no quorum with it. Meanwhile it had no vote on this component. Kept forever.';
 comment on column analytics.outliers.venue is 'The venue';
 comment on column analytics.outliers.component is 'The component';
 comment on column analytics.outliers.region is 'The region';
@@ -173,7 +173,7 @@ select f.holds_from, f.version, f.rules
 from rules_in_force f;
 
 comment on view analytics.rules_in_force is
-'By which rules and which build the engine decided: the newest row that is not after an instant held then. Kept for ever.';
+'By which rules and which build the engine decided: the newest row that is not after an instant held then. Kept forever.';
 comment on column analytics.rules_in_force.holds_from is 'From when on, until the next row';
 comment on column analytics.rules_in_force.version is 'Build of core';
 comment on column analytics.rules_in_force.rules is 'The numbers of RULEBOOK.md by their names, units among these';
@@ -197,7 +197,7 @@ left join component c using (component_id)
 left join venue v using (venue_id);
 
 comment on view analytics.alerts is
-'What there was to tell: one row for an opening, an escalation, or a closing. Kept for 90 days, and while its incident is open; late openings for ever.';
+'What there was to tell: one row for an opening, an escalation, or a closing. Kept for 90 days, and while its incident is open; late openings forever.';
 comment on column analytics.alerts.event_id is 'Its number, `eventId` in alerts';
 comment on column analytics.alerts.slug is 'The incident';
 comment on column analytics.alerts.venue is 'Id of the venue';

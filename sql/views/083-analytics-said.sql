@@ -50,7 +50,7 @@ select
 from official_incident n;
 
 comment on view analytics.feed_entries is
-'One row an entry of a feed as it came, whatever it is about; view notices has them by venue, and sorted. Kept for ever.';
+'One row an entry of a feed as it came, whatever it is about; view notices has them by venue, and sorted. Kept forever.';
 comment on column analytics.feed_entries.notice_id is 'Our number of it';
 comment on column analytics.feed_entries.feed_id is 'Number of the feed';
 comment on column analytics.feed_entries.scope is 'The list of the feed that it stands in';
@@ -87,7 +87,7 @@ select
 from official_change h;
 
 comment on view analytics.feed_changes is
-'How an entry came to be what it is: one row when it was seen first, and one for each reading that showed it otherwise. Kept for ever.';
+'How an entry came to be what it is: one row when it was seen first, and one for each reading that showed it otherwise. Kept forever.';
 comment on column analytics.feed_changes.notice_id is 'The entry';
 comment on column analytics.feed_changes.at is 'The reading';
 comment on column analytics.feed_changes.kind is 'As of then: incident or maintenance';
@@ -122,7 +122,7 @@ from api.notice n
 join venue v using (venue_id);
 
 comment on view analytics.notices is
-'What published venues said of themselves: one row for a notice and a venue that it is about, as the API shows it. Kept for ever.';
+'What published venues said of themselves: one row for a notice and a venue that it is about, as the API shows it. Kept forever.';
 comment on column analytics.notices.venue is 'Id of the venue';
 comment on column analytics.notices.notice_id is 'Our number of it; one notice may be about several venues';
 comment on column analytics.notices.external_id is 'The name that the venue gave it, `id` in the API';

@@ -157,6 +157,7 @@ async function rightsFound(
         ('probe', 'region_vantage', 'select'), ('probe', 'region_vantage', 'insert'),
         ('core', 'engine_clock', 'update'),
         ('core', 'incident', 'insert'),
+        ('core', 'region_vantage', 'update'),
         ('web', 'sample', 'select'),
         ('web', 'incident', 'select')
     ) as n (program, relation, privilege)
