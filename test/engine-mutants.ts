@@ -412,7 +412,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "an outage that other regions see is one region's trouble",
     file: "engine/040-impaired-regions.sql",
-    found: " and (bool_or(s.lately_bad) filter (where not i.inside)) is not true",
+    found:
+      " and (bool_or(s.lately_bad) filter (where not i.inside)) is not true",
     becomes: "",
     noticedBy: ["4-outage-everywhere", "4-outage-seen-from-two-machines"],
   },
