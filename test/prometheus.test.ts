@@ -80,8 +80,11 @@ const well: World = {
   'svc_component_state_region{venue="okx",component="rest:book",region="eu-central"}': 0,
   'svc_latency_seconds{venue="okx",endpoint="book",region="us-east",percentile="50"}': 0.08,
   'svc_latency_seconds{venue="okx",endpoint="book",region="us-east",percentile="95"}': 0.2,
+  'svc_latency_samples{venue="okx",endpoint="book",region="us-east"}': [12, 11],
   'svc_incident_open{venue="okx",component="rest:book",severity="outage"}': 0,
   'svc_incident_open{venue="okx",component="rest:book",severity="degraded"}': 0,
+  // asked for at the second 60
+  "svc_generated_at_seconds{}": [58, 30],
 };
 const outageOfBook: World = {
   ...well,
@@ -115,6 +118,7 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
       "Components degraded or down": {},
       "Components unknown": {},
       "Open incidents": {},
+      "Age of the data": {},
       Venues: {},
     },
   ],
@@ -148,6 +152,8 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
       "Latency, 95th percentile": {
         '{venue="okx",endpoint="book",region="us-east"}': 0.2,
       },
+      Answers: { '{venue="okx",endpoint="book",region="us-east"}': 12 },
+      "Age of the data": { "{}": 2 },
       Incidents: {},
     },
   ],
