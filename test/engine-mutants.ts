@@ -685,7 +685,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "impairments recognised later are not looked at",
     file: "engine/060-evidence.sql",
-    found: "engine.impaired_regions(at, known_at)",
+    found: "engine.impaired_regions_in_hindsight(at, known_at, r)",
     becomes: "engine.impaired_regions(at, at)",
     noticedBy: ["4-impaired-in-hindsight"],
   },

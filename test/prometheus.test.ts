@@ -74,6 +74,7 @@ type World = Record<string, number | [a: number, b: number]>;
 
 const well: World = {
   'svc_component_state{venue="okx",component="rest:book"}': 0,
+  'svc_component_state{venue="okx",component="rest:time"}': 0,
   'svc_component_state{venue="okx",component="ws:conn"}': [0, 3],
   'svc_component_state{venue="gate",component="ws:conn"}': 0,
   'svc_component_state_region{venue="okx",component="rest:book",region="us-east"}': 0,
@@ -128,7 +129,7 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
     {
       "Venues down": {},
       "Components degraded or down": {},
-      "Components unknown": { "{}": 4 },
+      "Components unknown": { "{}": 5 },
       "Open incidents": { "{}": 1 },
       Venues: { '{venue="gate"}': 3, '{venue="okx"}': 3 },
       "Components that were not well": {},
@@ -158,7 +159,7 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
     },
   ],
   [
-    "one component in three is down",
+    "one endpoint in three is down",
     outageOfBook,
     {
       "Venues down": { "{}": 0 },

@@ -104,6 +104,7 @@ export function rollUp(
   ).map((rows) => {
     const { minute, component_id } = rows[0]!;
     const rest = rows.filter((row) => kindOf.get(row.component_id) === "rest");
+    const restDown = rest.filter((row) => row.down).length;
     const down = rows.filter((row) => row.down).length;
     const bad = rows.filter((row) => row.bad).length;
     return {
@@ -113,8 +114,11 @@ export function rollUp(
       components_down: down,
       components_bad: bad,
       rest_components: rest.length,
-      rest_down: rest.filter((row) => row.down).length,
-      down: down >= rows.length / 2,
+      rest_down: restDown,
+      down:
+        (rest.length > 0 && restDown >= rest.length / 2) ||
+        (rest.length < rows.length &&
+          down - restDown >= (rows.length - rest.length) / 2),
       bad: bad > 0,
     };
   });

@@ -23,7 +23,7 @@ import {
   judgeOutliers,
   type Outlier,
 } from "./second-opinion/outliers.js";
-import { confirm, stateOfAll } from "./second-opinion/quorum.js";
+import { confirm, stateOfAll, stateOfVenue } from "./second-opinion/quorum.js";
 import { viewOf } from "./second-opinion/region-view.js";
 import { isSuspect } from "./second-opinion/suspicion.js";
 import {
@@ -222,9 +222,7 @@ function venuesNow(
   at: number,
 ): VenueState[] {
   return world.venues.map(({ id }) => {
-    const state = stateOfAll(
-      components.filter(({ venue }) => venue === id).map(({ state }) => state),
-    );
+    const state = stateOfVenue(components.filter(({ venue }) => venue === id));
     const past = before?.venues.find(({ venue }) => venue === id);
     return { venue: id, state, since: past?.state === state ? past.since : at };
   });

@@ -116,7 +116,7 @@ as $$
   counted as (
     select
       w.*,
-      coalesce(look.samples, n.samples)::int as samples,
+      case when read.closely then look.samples else n.samples end::int as samples,
       coalesce(look.failed, 0)::int as failed,
       coalesce(look.slow, 0)::int as slow,
       coalesce(look.unserved, 0)::int as unserved,
@@ -125,7 +125,10 @@ as $$
       look.newest_well_at,
       look.newest_bad_at
     from series w
-    left join glance n on n.component_id = w.component_id and n.region_id = w.region_id and w.ours is null
+    left join glance n using (component_id, region_id)
+    cross join lateral (
+      select of_components is not null or not w.usual or (n.failed > 0 or n.slowest_us >= w.slow_from_us) is true as closely
+    ) read
     left join lateral (
       select
         count(*) as samples,
@@ -137,7 +140,7 @@ as $$
         max(s.ts) filter (where not s.good or s.latency_us >= w.slow_from_us) as newest_bad_at
       from sample s
       -- whether there is need of it stands inside: as a condition of the join it would be asked after the reading
-      where (of_components is not null or not w.usual or w.ours is not null or n.failed > 0 or n.slowest_us >= w.slow_from_us)
+      where read.closely
         and s.component_id = w.component_id
         and s.region_id = w.region_id
         and s.ts > since
@@ -147,7 +150,7 @@ as $$
         and engine.counts(s.ts, s.good, s.latency_us, w.slow_from_us, w.ours)
       having count(*) > 0
     ) look on true
-    where coalesce(look.samples, n.samples) > 0
+    where case when read.closely then look.samples else n.samples end > 0
   )
   select
     c.component_id,

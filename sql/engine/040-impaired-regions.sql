@@ -14,6 +14,23 @@ as $$
     and (i.ended_at is null or i.ended_at > at or i.ended_at = at and not i.seen_elsewhere)
 $$;
 
+-- The regions whose votes of an instant are not counted in hindsight: those that were known to be impaired by then, and those of which that has shown since. Shown it
+-- has when the impairment is over and was the region's own, or has lasted for as long as others may take to see the same.
+create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules) returns setof smallint
+language sql stable
+as $$
+  select distinct i.region_id
+  from impairment i
+  where i.recognised_at <= known_at
+    and i.started_at <= at
+    and (i.ended_at is null or i.ended_at > at or i.ended_at = at and not i.seen_elsewhere)
+    and (
+      i.recognised_at <= at
+      or not (i.seen_elsewhere and i.ended_at <= known_at)
+        and (i.ended_at <= known_at or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms))
+    )
+$$;
+
 -- From where does each published region look? Regions whose probes all run on one machine are one vantage, named by the first of them.
 create function engine.vantages(at timestamptz)
 returns table (region_id smallint, vantage smallint, regions smallint, machine text)
@@ -120,7 +137,8 @@ as $$
 begin
   update impairment i
   set ended_at = at,
-      seen_elsewhere = 2 * now_bad.venues > cardinality(i.venues)
+      -- after the time in which others would have seen the same it is the region's own, come what may
+      seen_elsewhere = 2 * now_bad.venues > cardinality(i.venues) and i.recognised_at > at - engine.ms(r.impaired_within_ms)
   from impairment n
   cross join lateral (
     select

@@ -84,7 +84,8 @@ begin
 end;
 $$;
 
--- What does each venue's set of components say? Components without evidence are not counted.
+-- What does each venue's set of components say? Components without evidence are not counted. REST and streams (the socket among them) are asked apart: a client
+-- of the one has nothing of the other.
 create function engine.venue_verdicts()
 returns table (venue_id smallint, state state)
 language sql stable
@@ -93,7 +94,9 @@ as $$
     v.venue_id,
     case
       when count(*) filter (where s.state <> 'unknown') = 0 then 'unknown'
-      when count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown') then 'outage'
+      when count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)
+        or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)
+      then 'outage'
       when count(*) filter (where engine.is_bad(s.state)) > 0 then 'degraded'
       else 'operational'
     end::state

@@ -67,7 +67,7 @@ as $$
       v.reporting and m.region_id is null and o.region_id is null as counted
     from component c
     cross join region g
-    left join (select engine.impaired_regions(at, known_at)) as m (region_id) using (region_id)
+    left join (select engine.impaired_regions_in_hindsight(at, known_at, r)) as m (region_id) using (region_id)
     left join engine.vantages(at) l using (region_id)
     left join verdicts v (of_component, in_region) on v.of_component = c.component_id and v.in_region = g.region_id
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id

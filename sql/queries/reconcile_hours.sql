@@ -151,7 +151,9 @@ venue_minute_recomputed as materialized (
   select
     minute, $1::smallint as venue_id, count(*)::int as components, sum(down::int)::int as components_down,
     sum(bad::int)::int as components_bad, sum(is_rest)::int as rest_components, sum(is_rest * down::int)::int as rest_down,
-    sum(down::int) >= count(*) - sum(down::int) as down, bool_or(bad) as bad
+    sum(is_rest) > 0 and 2 * sum(is_rest * down::int) >= sum(is_rest)
+      or sum(is_rest) < count(*) and 2 * sum((1 - is_rest) * down::int) >= sum(1 - is_rest) as down,
+    bool_or(bad) as bad
   from component_minute_recomputed
   join (select component_id, (kind = 'rest')::int as is_rest from component) c using (component_id)
   where measured

@@ -112,8 +112,8 @@ with no data;
 
 create index component_minute_by_component on making.component_minute (component_id, minute desc);
 
--- One minute of one venue, by its components that were measured: down when at least half of them are, bad when any is. What is not REST is
--- streams and the socket.
+-- One minute of one venue, by its components that were measured: down when at least half of its REST is, or of what is not REST, which is streams and the
+-- socket; bad when any is. Together they would make a venue with five endpoints well whose socket and all streams are dead.
 create materialized view making.venue_minute
 with (
   timescaledb.continuous,
@@ -129,7 +129,9 @@ select
   count(*) filter (where m.bad)::int as components_bad,
   count(*) filter (where c.kind = 'rest')::int as rest_components,
   count(*) filter (where c.kind = 'rest' and m.down)::int as rest_down,
-  count(*) filter (where m.down) * 2 >= count(*) as down,
+  count(*) filter (where c.kind = 'rest' and m.down) * 2 >= count(*) filter (where c.kind = 'rest') and count(*) filter (where c.kind = 'rest') > 0
+    or count(*) filter (where c.kind <> 'rest' and m.down) * 2 >= count(*) filter (where c.kind <> 'rest') and count(*) filter (where c.kind <> 'rest') > 0
+    as down,
   count(*) filter (where m.bad) > 0 as bad
 from making.component_minute m
 join component c on c.component_id = m.component_id

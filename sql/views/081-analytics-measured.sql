@@ -199,7 +199,7 @@ comment on column analytics.venue_minutes.components_down is 'How many of them w
 comment on column analytics.venue_minutes.components_bad is 'How many of them were bad';
 comment on column analytics.venue_minutes.rest_components is 'How many of the measured ones are REST; the others are streams and the socket';
 comment on column analytics.venue_minutes.rest_components_down is 'How many of these were down';
-comment on column analytics.venue_minutes.down is 'At least half of the measured components were down';
+comment on column analytics.venue_minutes.down is 'At least half of the measured REST components were down, or at least half of the streams';
 comment on column analytics.venue_minutes.bad is 'Some component was bad';
 
 create view analytics.excluded_minutes as

@@ -1,7 +1,7 @@
 /** Chapter 4 of the rule book: regions whose own network is bad. */
 import type { RegionView } from "./region-view.js";
 import { vantagesAt } from "./vantage.js";
-import { isBad, type World } from "./world.js";
+import { isBad, type Rules, type World } from "./world.js";
 
 export interface Impairment {
   region: string;
@@ -52,7 +52,9 @@ export function judgeImpairments(
     if (stillAlone.length > impairment.venues.length / 2) continue;
     const stillBad = impairment.venues.filter((venue) => group.isBad(venue));
     impairment.endedAt = at;
-    impairment.seenElsewhere = stillBad.length > impairment.venues.length / 2;
+    impairment.seenElsewhere =
+      stillBad.length > impairment.venues.length / 2 &&
+      impairment.recognisedAt > at - world.rules.impaired_within_ms;
   }
 
   const shared = vantagesAt(world, at).filter(({ length }) => length >= 2);
@@ -97,6 +99,24 @@ export function isImpaired(
         at < one.endedAt ||
         (at === one.endedAt && !one.seenElsewhere)),
   );
+}
+
+/** Whether a retraction counts the region's vote of an opening, by the impairments as they are recorded now. */
+export function isImpairedInHindsight(
+  impairments: Impairment[],
+  region: string,
+  openedAt: number,
+  now: number,
+  rules: Rules,
+): boolean {
+  const shown = impairments.filter(
+    ({ recognisedAt, endedAt, seenElsewhere }) =>
+      recognisedAt <= openedAt ||
+      (endedAt === null
+        ? recognisedAt <= now - rules.impaired_within_ms
+        : !seenElsewhere),
+  );
+  return isImpaired(shown, region, openedAt);
 }
 
 /** Whether a bad sample of this slot is left out: the region's own trouble did it, which is over. */

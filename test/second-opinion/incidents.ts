@@ -1,5 +1,10 @@
 /** Chapter 6 of the rule book: the life of incidents. */
-import { type DatedView, type Impairment, isImpaired } from "./impairment.js";
+import {
+  type DatedView,
+  type Impairment,
+  isImpaired,
+  isImpairedInHindsight,
+} from "./impairment.js";
 import { isOutlier, type Outlier } from "./outliers.js";
 import { confirm } from "./quorum.js";
 import { type RegionView, troubleBeganAt, viewOf } from "./region-view.js";
@@ -118,7 +123,8 @@ function retractUnbacked(records: Records, now: Instant): void {
         .map((series) =>
           viewOf(series, openedAt, now.at, rules, now.impairments),
         ),
-      (region) => isImpaired(now.impairments, region, openedAt),
+      (region) =>
+        isImpairedInHindsight(now.impairments, region, openedAt, now.at, rules),
       (region) => isOutlier(now.outliers, { ...incident, region }, openedAt),
       now.world,
     );

@@ -49,7 +49,22 @@ export function confirm<View extends RegionView>(
   return { state, quorum, votes };
 }
 
-/** A venue's state from those of its components; the fleet's from those of its venues. */
+/** A venue's state from those of its components; its REST and its streams are asked apart. */
+export function stateOfVenue(
+  components: { component: string; state: State }[],
+): State {
+  const of = (kind: string) =>
+    components
+      .filter(({ component }) => component.startsWith(`${kind}:`))
+      .map(({ state }) => state);
+  const all = stateOfAll(components.map(({ state }) => state));
+  if (all === "unknown") return all;
+  const parts = [stateOfAll(of("rest")), stateOfAll(of("ws"))];
+  if (parts.includes("outage")) return "outage";
+  return parts.includes("degraded") ? "degraded" : "operational";
+}
+
+/** The fleet's state from those of its venues. */
 export function stateOfAll(states: State[]): State {
   const known = states.filter((state) => state !== "unknown");
   const inOutage = known.filter((state) => state === "outage");

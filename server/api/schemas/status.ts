@@ -54,7 +54,7 @@ const uptimeDayObject = object(
     ),
     downMinutes: orNull(
       integer(
-        "Minutes in which at least half of the measured components were down; null when nothing was measured.",
+        "Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null when nothing was measured.",
         18,
       ),
     ),
