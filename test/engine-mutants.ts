@@ -87,8 +87,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "what failed is not looked at",
     file: "engine/030-region-verdicts.sql",
-    found: "or n.failed > 0 or",
-    becomes: "or",
+    found: "(n.failed > 0 or n.slowest_us >= w.slow_from_us) is true",
+    becomes: "(n.slowest_us >= w.slow_from_us) is true",
     noticedBy: ["5-two-regions-of-three"],
   },
   {
@@ -463,8 +463,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "an impairment goes on while half of its venues are bad",
     file: "engine/040-impaired-regions.sql",
-    found: "2 * now_bad.alone <= cardinality",
-    becomes: "2 * now_bad.alone < cardinality",
+    found: "then now_bad.alone else now_bad.venues end <= cardinality",
+    becomes: "then now_bad.alone else now_bad.venues end < cardinality",
     noticedBy: ["4-impaired-region"],
   },
   {
@@ -638,24 +638,25 @@ export const mutants: Mutant[] = [
     breaks: "a venue half of which is in outage is not",
     file: "engine/050-quorum.sql",
     found:
-      "count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown')",
+      "count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)",
     becomes:
-      "count(*) filter (where s.state = 'outage') * 2 > count(*) filter (where s.state <> 'unknown')",
+      "count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 > nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)",
     noticedBy: ["5-state-of-a-venue"],
   },
   {
     breaks: "unknown components make a venue's outage harder",
     file: "engine/050-quorum.sql",
     found:
-      "count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown')",
-    becomes: "count(*) filter (where s.state = 'outage') * 2 >= count(*)",
+      "count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)",
+    becomes:
+      "count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 >= nullif(count(*) filter (where c.kind = 'rest'), 0)",
     noticedBy: ["5-state-of-a-venue"],
   },
   {
     breaks: "one component in outage is a venue's outage",
     file: "engine/050-quorum.sql",
     found:
-      "count(*) filter (where s.state = 'outage') * 2 >= count(*) filter (where s.state <> 'unknown')",
+      "count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)",
     becomes: "count(*) filter (where s.state = 'outage') > 0",
     noticedBy: ["5-state-of-a-venue"],
   },
@@ -1055,16 +1056,19 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine is suspect for as long as its venues are bad",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "bool_and((s.bad_since > at - engine.ms(r.impaired_within_ms)) is true)",
-    becomes: "bool_and(engine.is_bad(s.state))",
+    found: `(s.bad_since > at - engine.ms(r.impaired_within_ms)) is true
+        or s.state`,
+    becomes: `engine.is_bad(s.state)
+        or s.state`,
     noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "one region makes its machine suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "bool_and((s.bad_since",
-    becomes: "bool_or((s.bad_since",
+    found: `      bool_and(
+        (s.bad_since`,
+    becomes: `      bool_or(
+        (s.bad_since`,
     noticedBy: ["6-well-from-one-of-its-regions"],
   },
   {
@@ -1254,8 +1258,9 @@ export const mutants: Mutant[] = [
   {
     breaks: "what was bad in an impairment that was none is left out",
     file: "engine/030-region-verdicts.sql",
-    found: "and not i.seen_elsewhere",
-    becomes: "",
+    found: `and i.ended_at > since and i.ended_at <= at
+    and not i.seen_elsewhere`,
+    becomes: "and i.ended_at > since and i.ended_at <= at",
     noticedBy: ["4-outage-reaches-regions-in-turn"],
   },
   {
@@ -1294,15 +1299,19 @@ export const mutants: Mutant[] = [
   {
     breaks: "a region votes while it still sees what its own trouble did",
     file: "engine/040-impaired-regions.sql",
-    found: "or i.ended_at = at and not i.seen_elsewhere",
-    becomes: "",
+    found: ` or i.ended_at = at and not i.seen_elsewhere)
+$$;`,
+    becomes: `)
+$$;`,
     noticedBy: ["4-one-machine"],
   },
   {
     breaks: "a region that others agree with votes an instant too late",
     file: "engine/040-impaired-regions.sql",
-    found: "i.ended_at = at and not i.seen_elsewhere",
-    becomes: "i.ended_at = at",
+    found: `or i.ended_at = at and not i.seen_elsewhere)
+$$;`,
+    becomes: `or i.ended_at = at)
+$$;`,
     noticedBy: ["4-outage-reaches-regions-in-turn"],
   },
   {
@@ -1325,6 +1334,77 @@ export const mutants: Mutant[] = [
     found: "where i.region_id = s.region_id and not i.seen_elsewhere",
     becomes: "where false",
     noticedBy: ["4-networks-fail-in-turn"],
+  },
+  {
+    breaks: "an impairment that may be none retracts",
+    file: "engine/040-impaired-regions.sql",
+    found: `          or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms)
+          or not exists`,
+    becomes: `          or true
+          or not exists`,
+    noticedBy: ["4-cascade"],
+  },
+  {
+    breaks: "an impairment that was none retracts",
+    file: "engine/040-impaired-regions.sql",
+    found: "or not (i.seen_elsewhere and i.ended_at <= known_at)",
+    becomes: "or true",
+    noticedBy: ["4-cascade"],
+  },
+  {
+    breaks: "an impairment that lasts ends when another network fails",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end",
+    becomes: "now_bad.alone",
+    noticedBy: ["4-networks-fail-together"],
+  },
+  {
+    breaks: "a region whose network has failed for long is a witness",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "and s.region_id <> all (array(select i.region_id from impairment i where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms)))",
+    becomes: "",
+    noticedBy: ["4-networks-fail-together"],
+  },
+  {
+    breaks: "others' view of a trouble is the region's own when it ends late",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      " and i.recognised_at > at - engine.ms(r.impaired_within_ms)\n  from impairment n",
+    becomes: "\n  from impairment n",
+    noticedBy: ["4-networks-fail-together"],
+  },
+  {
+    breaks: "a venue's dead streams are diluted by its REST",
+    file: "engine/050-quorum.sql",
+    found:
+      "or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)",
+    becomes: "",
+    noticedBy: ["5-venue-whose-socket-is-dead"],
+  },
+  {
+    breaks: "a machine's region that measures nothing is impaired with it",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "and s.venue = any (c.venues) and s.bad\n    ) > cardinality(c.venues)",
+    becomes: "and s.venue = any (c.venues) and s.bad\n    ) > -1",
+    noticedBy: ["4-frozen-beside-an-impairment"],
+  },
+  {
+    breaks: "what is about to turn bad is not suspect",
+    file: "engine/040-impaired-regions.sql",
+    found: "or s.state = 'operational' and s.bad_run >= r.opening_bad_run - 1",
+    becomes: "",
+    noticedBy: ["6-suspect-that-is-about-to-be"],
+  },
+  {
+    breaks: "an impairment waits for others where there are none",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "or not exists (select from region g where g.published and g.region_id <> all (coalesce(i.beside, array[i.region_id])))",
+    becomes: "",
+    noticedBy: ["4-impaired-in-hindsight"],
   },
   {
     breaks: "an outlier votes",
@@ -1403,7 +1483,7 @@ export const mutants: Mutant[] = [
     breaks: "what has just turned bad lasts",
     file: "engine/045-outliers.sql",
     found:
-      "count(*) filter (where s.bad_since <= at - engine.ms(r.impaired_within_ms)) over",
+      "count(*) filter (where s.bad_since <= at - engine.ms(r.outlier_after_ms)) over",
     becomes: "count(*) filter (where s.bad_since <= at) over",
     noticedBy: ["4-outlier-is-joined"],
   },

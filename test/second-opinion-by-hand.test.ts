@@ -800,12 +800,12 @@ void t.test("an outlier", (t) => {
   t.match(momentAt(moment, 160).components[0], { state: "operational" });
   t.strictSame(lives(moment), []);
 
-  // and at +220s us has been bad for a minute: two of three are lasting
+  // and at +280s us has been bad for two minutes, too: two of three are lasting
   const joined = three("x*100", ".*30 x*70");
-  t.strictSame(outliersOf(joined), ["eu from +130s to +220s"]);
-  t.match(momentAt(joined, 215).components[0], { state: "operational" });
-  t.match(momentAt(joined, 220).components[0], { state: "outage", counted: 3 });
-  t.match(lives(joined), [{ started: 150, opened: 220, witnesses: "eu us" }]);
+  t.strictSame(outliersOf(joined), ["eu from +130s to +280s"]);
+  t.match(momentAt(joined, 275).components[0], { state: "operational" });
+  t.match(momentAt(joined, 280).components[0], { state: "outage", counted: 3 });
+  t.match(lives(joined), [{ started: 150, opened: 280, witnesses: "eu us" }]);
 
   // two of twelve are left at +245s, and it still fails in part; then one
   const well = three("x*40 .*60", ".*100");
@@ -886,14 +886,9 @@ void t.test("impaired by itself and with its machine", (t) => {
       [region, "with", ...group, `+${(recognisedAt - noon) / 1000}s`].join(" "),
     );
   // each by itself measures fewer than four venues
-  t.strictSame(impaired({ us: ".*60" }), [
-    "eu with eu us +70s",
-    "us with eu us +70s",
-  ]);
-  t.strictSame(impaired({ eu: ".*60" }), [
-    "eu with eu +70s",
-    "us with eu us +70s",
-  ]);
+  // and us, which sees none of these venues bad, is not impaired with its machine
+  t.strictSame(impaired({ us: ".*60" }), ["eu with eu us +70s"]);
+  t.strictSame(impaired({ eu: ".*60" }), ["eu with eu +70s"]);
   t.end();
 });
 
@@ -1051,7 +1046,7 @@ void t.test("an impairment in hindsight retracts what it explains", (t) => {
   const both = (slots: string) =>
     `eu from -60s ${slots}\nap from -60s ${slots}`;
   const judged = judge(
-    30,
+    40,
     "eu ap us",
     `eu runs on m1 from -60s
      ap runs on m1 from -60s
@@ -1078,8 +1073,9 @@ void t.test("an impairment in hindsight retracts what it explains", (t) => {
     })),
   );
   t.match(lives(judged), [
-    { started: 5, opened: 15, retracted: 60 },
-    { started: 10, opened: 20, retracted: 60 },
+    // at +120s us might still come to see the same
+    { started: 5, opened: 15, retracted: 180 },
+    { started: 10, opened: 20, retracted: 180 },
   ]);
   t.end();
 });

@@ -66,7 +66,7 @@ as $$
   with impaired as (
     select i.region_id, max(coalesce(i.ended_at, 'infinity')) as ended_at
     from impairment i
-    where i.recognised_at <= known_at and i.started_at <= at
+    where i.recognised_at <= known_at and i.started_at <= at and not i.seen_elsewhere
     group by i.region_id
   ),
   ours as (

@@ -15,7 +15,7 @@ as $$
 $$;
 
 -- The regions whose votes of an instant are not counted in hindsight: those that were known to be impaired by then, and those of which that has shown since. Shown it
--- has when the impairment is over and was the region's own, or has lasted for as long as others may take to see the same.
+-- has when the impairment is over and was the region's own, or has lasted for as long as others may take to see the same, or where there are no others.
 create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
@@ -27,7 +27,11 @@ as $$
     and (
       i.recognised_at <= at
       or not (i.seen_elsewhere and i.ended_at <= known_at)
-        and (i.ended_at <= known_at or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms))
+        and (
+          i.ended_at <= known_at
+          or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms)
+          or not exists (select from region g where g.published and g.region_id <> all (coalesce(i.beside, array[i.region_id])))
+        )
     )
 $$;
 
@@ -83,7 +87,8 @@ as $$
             where i.region_id = s.region_id and not i.seen_elsewhere
               and (i.ended_at is null or i.ended_at > at - engine.ms(r.impaired_within_ms))
           )
-    ) * 2 >= count(*),
+    ) * 2 >= count(*)
+      and s.region_id <> all (array(select i.region_id from impairment i where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms))),
     count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms)) * 2 >= count(*),
     min(least(s.bad_since, s.run_from)) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms))
   from region_state s
@@ -94,8 +99,8 @@ as $$
 $$;
 
 -- How does each group of regions see each venue that it measures, and does it stand alone with that? A group is one region, or the regions
--- of a vantage that has several; one that an impairment was recognised for is asked until it ends. Other regions are asked whether impaired or
--- not: an outage of a common host may reach the regions some seconds apart, and each of them would look alone for a moment.
+-- of a vantage that has several; one that an impairment was recognised for is asked until it ends. Other regions are asked though they have just become
+-- impaired: an outage of a common host may reach the regions some seconds apart, and each of them would look alone for a moment.
 create function engine.venues_by_group(at timestamptz, r engine.rules)
 returns table (
   regions     smallint[],
@@ -148,7 +153,8 @@ begin
     where a.regions = coalesce(n.beside, array[n.region_id]) and a.venue = any (n.venues)
   ) now_bad
   where n.ended_at is null and i.impairment_id = n.impairment_id
-    and 2 * now_bad.alone <= cardinality(i.venues);
+    -- What has been a region's own for so long is so until it is over: a second region whose network fails too is no witness of an outage.
+    and 2 * case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end <= cardinality(i.venues);
 
   -- nothing turned bad a moment ago, as nearly always: then no group did
   if not exists (select from region_state s where s.bad_since > at - engine.ms(r.impaired_within_ms)) then
@@ -173,12 +179,17 @@ begin
   from recognised c
   join region g on g.region_id = any (c.regions) and g.published
   where g.region_id <> all (array(select engine.impaired_regions(at, at)))
+    -- one that measures nothing sees nothing fail, whatever the others of its machine see
+    and 2 * (
+      select count(*) from engine.venues_by_region(at, r) s where s.region_id = g.region_id and s.venue = any (c.venues) and s.bad
+    ) > cardinality(c.venues)
   order by g.region_id, cardinality(c.regions);
 end;
 $$;
 
 -- At which vantages does it look as if the machine's own network begins to fail? More than half of what all its regions measure has a component
--- that turned bad a moment ago in all of them. Whole venues take longer to turn bad, so this is seen before an impairment is.
+-- that turned bad a moment ago in all of them, or is about to: endpoints are asked at different times, so some have failed three times when others have
+-- twice. Whole venues take longer to turn bad, so this is seen before an impairment is.
 create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
@@ -186,7 +197,10 @@ as $$
     select
       g.vantage,
       c.venue_id,
-      bool_and((s.bad_since > at - engine.ms(r.impaired_within_ms)) is true) as freshly_bad
+      bool_and(
+        (s.bad_since > at - engine.ms(r.impaired_within_ms)) is true
+        or s.state = 'operational' and s.bad_run >= r.opening_bad_run - 1
+      ) as touched
     from engine.vantages(at) g
     join region_state s using (region_id)
     join component c using (component_id)
@@ -194,7 +208,7 @@ as $$
     group by g.vantage, c.venue_id, s.component_id
   ),
   of_venue as (
-    select o.vantage, o.venue_id, bool_or(o.freshly_bad) as touched
+    select o.vantage, o.venue_id, bool_or(o.touched) as touched
     from of_component o
     group by o.vantage, o.venue_id
   )

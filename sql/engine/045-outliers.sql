@@ -1,7 +1,7 @@
 -- Chapter 4 of RULEBOOK.md: which regions have long stood alone with what they see of a component?
 --
 -- A region that a venue blocks for good would make a quorum with any other that has a bad minute. So it has no vote on that component until it
--- sees it well, or until others have seen it bad for some time, too.
+-- sees it well, or until others have seen it bad for as long.
 
 -- The outliers of an instant. One that ends at an instant votes at it.
 create function engine.outliers(at timestamptz) returns table (component_id integer, region_id smallint)
@@ -30,8 +30,7 @@ begin
       s.region_id,
       s.state,
       s.bad_since,
-      -- the regions that are bad and not freshly so
-      count(*) filter (where s.bad_since <= at - engine.ms(r.impaired_within_ms)) over of_component as lasting,
+      count(*) filter (where s.bad_since <= at - engine.ms(r.outlier_after_ms)) over of_component as lasting,
       engine.quorum(count(*) over of_component, published.regions, r) as quorum
     from region_state s
     cross join (select count(*) as regions from region g where g.published) published

@@ -31,6 +31,9 @@ export function judgeImpairments(
   world: World,
   at: number,
 ): void {
+  const settled = impairments
+    .filter((one) => one.endedAt === null && isSettled(one, at, world.rules))
+    .map(({ region }) => region);
   // one of which it is asked how it was a moment ago must not have had trouble of its own meanwhile
   const ownTrouble = world.regions.filter((region) =>
     impairments.some(
@@ -42,19 +45,20 @@ export function judgeImpairments(
     ),
   );
   const seenBy = (group: string[]) =>
-    new GroupView(group, views, world, at, ownTrouble);
+    new GroupView(group, views, world, at, ownTrouble, settled);
 
   for (const impairment of impairments.filter(isOngoing)) {
     const group = seenBy(impairment.group);
-    const stillAlone = impairment.venues.filter((venue) =>
-      group.isBadAlone(venue),
-    );
-    if (stillAlone.length > impairment.venues.length / 2) continue;
-    const stillBad = impairment.venues.filter((venue) => group.isBad(venue));
+    const mostAre = (isSo: (venue: string) => boolean) =>
+      impairment.venues.filter(isSo).length > impairment.venues.length / 2;
+    const mostAreBad = mostAre((venue) => group.isBad(venue));
+    if (isSettled(impairment, at, world.rules)) {
+      if (mostAreBad) continue;
+    } else {
+      if (mostAre((venue) => group.isBadAlone(venue))) continue;
+      impairment.seenElsewhere = mostAreBad;
+    }
     impairment.endedAt = at;
-    impairment.seenElsewhere =
-      stillBad.length > impairment.venues.length / 2 &&
-      impairment.recognisedAt > at - world.rules.impaired_within_ms;
   }
 
   const shared = vantagesAt(world, at).filter(({ length }) => length >= 2);
@@ -72,7 +76,11 @@ export function judgeImpairments(
   });
   for (const one of recognised)
     for (const region of one.group)
-      if (!impairments.some((one) => one.region === region && isOngoing(one)))
+      if (
+        !impairments.some((one) => one.region === region && isOngoing(one)) &&
+        one.venues.filter((venue) => seenBy([region]).isBad(venue)).length >
+          one.venues.length / 2
+      )
         impairments.push({
           ...one,
           region,
@@ -107,13 +115,14 @@ export function isImpairedInHindsight(
   region: string,
   openedAt: number,
   now: number,
-  rules: Rules,
+  { regions, rules }: World,
 ): boolean {
   const shown = impairments.filter(
-    ({ recognisedAt, endedAt, seenElsewhere }) =>
+    ({ group, recognisedAt, endedAt, seenElsewhere }) =>
       recognisedAt <= openedAt ||
       (endedAt === null
-        ? recognisedAt <= now - rules.impaired_within_ms
+        ? recognisedAt <= now - rules.impaired_within_ms ||
+          regions.every((one) => group.includes(one))
         : !seenElsewhere),
   );
   return isImpaired(shown, region, openedAt);
@@ -145,6 +154,7 @@ export function touchesImpairment(
   return impairments.some(
     (one) =>
       one.region === region &&
+      !one.seenElsewhere &&
       one.startedAt <= until &&
       (one.endedAt === null || one.endedAt > after),
   );
@@ -159,6 +169,15 @@ export function isFreshlyBad(
   return badSince !== null && badSince > at - rules.impaired_within_ms;
 }
 
+/** Others would have seen the same by now. */
+function isSettled(
+  { recognisedAt }: Impairment,
+  at: number,
+  rules: Rules,
+): boolean {
+  return recognisedAt <= at - rules.impaired_within_ms;
+}
+
 function isOngoing({ endedAt }: Impairment): boolean {
   return endedAt === null;
 }
@@ -170,6 +189,7 @@ class GroupView {
   readonly #world: World;
   readonly #at: number;
   readonly #ownTrouble: string[];
+  readonly #settled: string[];
 
   constructor(
     group: string[],
@@ -177,8 +197,10 @@ class GroupView {
     world: World,
     at: number,
     ownTrouble: string[],
+    settled: string[],
   ) {
     this.#ownTrouble = ownTrouble;
+    this.#settled = settled;
     this.#group = group;
     this.#views = views;
     this.#world = world;
@@ -208,13 +230,14 @@ class GroupView {
     return measuring.length > 0 && measuring.every(({ isBad }) => isBad);
   }
 
-  /** Impaired regions are asked too. */
+  /** Regions that have just become impaired are asked too. */
   isBadAlone(venue: string): boolean {
     return (
       this.isBad(venue) &&
       !this.#world.regions.some(
         (region) =>
           !this.#group.includes(region) &&
+          !this.#settled.includes(region) &&
           this.#seenFrom(region, venue).isLatelyBad,
       )
     );

@@ -124,7 +124,13 @@ function retractUnbacked(records: Records, now: Instant): void {
           viewOf(series, openedAt, now.at, rules, now.impairments),
         ),
       (region) =>
-        isImpairedInHindsight(now.impairments, region, openedAt, now.at, rules),
+        isImpairedInHindsight(
+          now.impairments,
+          region,
+          openedAt,
+          now.at,
+          now.world,
+        ),
       (region) => isOutlier(now.outliers, { ...incident, region }, openedAt),
       now.world,
     );

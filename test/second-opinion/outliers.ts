@@ -38,10 +38,11 @@ export function judgeOutliers(
     ({ region, reporting }) =>
       reporting && !isImpaired(impairments, region, at),
   );
-  const badSince = (ms: number) =>
-    asked.filter((view) => view.badSince !== null && view.badSince <= at - ms);
-  const isQuorumLasting =
-    badSince(rules.impaired_within_ms).length >= quorumOf(asked.length, world);
+  const lasting = asked.filter(
+    (view) =>
+      view.badSince !== null && view.badSince <= at - rules.outlier_after_ms,
+  );
+  const isQuorumLasting = lasting.length >= quorumOf(asked.length, world);
 
   for (const outlier of outliers) {
     if (outlier.venue !== venue || outlier.component !== component) continue;
@@ -52,7 +53,7 @@ export function judgeOutliers(
   }
 
   if (isQuorumLasting || hasOpenIncident || (state && isBad(state))) return;
-  for (const { region } of badSince(rules.outlier_after_ms)) {
+  for (const { region } of lasting) {
     const one = { venue, component, region };
     if (!isOutlier(outliers, one, at))
       outliers.push({ ...one, startedAt: at, endedAt: null });

@@ -28,7 +28,12 @@ export function isSuspect(
     return [...components].some((component) =>
       ofVenue
         .filter((view) => view.component === component)
-        .every((view) => isFreshlyBad(view, world, at)),
+        .every(
+          (view) =>
+            isFreshlyBad(view, world, at) ||
+            (view.state === "operational" &&
+              view.badRun >= world.rules.opening_bad_run - 1),
+        ),
     );
   });
   return (
