@@ -22,6 +22,15 @@ const farthest = 100_000;
 /** For as long at least an answer tells how high a chain was. */
 const rememberedMs = 3 * 60_000;
 
+/** A chain may be quicker than its rhythm by so much. */
+const quickest = 0.95;
+
+/** How high a chain was at most at a time, by two providers. */
+interface Ceiling {
+  head: number;
+  atMs: number;
+}
+
 /**
  * Compares the heads that this probe reads with each other. A head is as old as
  * the answer that named it first, and older by a block time for each block that
@@ -31,46 +40,102 @@ const rememberedMs = 3 * 60_000;
 export function makeChainHeads(
   chains: NonNullable<Registry["chains"]>,
 ): ChainHeads {
-  const remembered = new Map<string, NamedHead[]>();
+  const byChain = new Map(
+    Object.entries(chains).map(([chain, { blockMs }]) => [
+      chain,
+      makeChain(blockMs),
+    ]),
+  );
+  return {
+    staleMs: (named) => byChain.get(named.chain)?.staleMs(named) ?? null,
+  };
+}
+
+function makeChain(blockMs: number): ChainHeads {
+  const limitMs = Math.max(
+    limits.stale_head_floor_ms,
+    limits.stale_head_blocks * blockMs,
+  );
+  let remembered: NamedHead[] = [];
+  let ceiling: Ceiling | null = null;
 
   /**
    * By the second of its provider's own answers that would make it oldest: one
    * alone may be a slip. Or by the second of the other providers: one that names
-   * heads which do not exist yet makes nobody else stale.
+   * heads which do not exist yet makes nobody else stale. Where there is but one
+   * other, by the second of its answers that are borne out.
    */
-  function ageMs(named: NamedHead, blockMs: number): number {
-    const { chain, provider, head, askedMs } = named;
-    const own: number[] = [];
-    const others = new Map<string, number>();
-    for (const had of remembered.get(chain) ?? []) {
-      if (had.endedMs > askedMs || had.head < head) continue;
-      if (had.head - head > farthest) continue;
-      const ms = askedMs - had.endedMs + (had.head - head) * blockMs;
-      if (had.provider === provider) own.push(ms);
-      else
-        others.set(had.provider, Math.max(ms, others.get(had.provider) ?? 0));
-    }
-    return Math.max(second(own), second([...others.values()]));
+  function ageMs({ provider, head, askedMs }: NamedHead): number {
+    const before = remembered.filter(
+      (had) => had.endedMs <= askedMs && Math.abs(had.head - head) <= farthest,
+    );
+    const ageBy = (had: NamedHead) =>
+      had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs;
+    const of = (one: string) => before.filter((had) => had.provider === one);
+    const others = new Set(before.map((had) => had.provider));
+    others.delete(provider);
+    const [other] = others;
+    return Math.max(
+      second(of(provider).map(ageBy)),
+      other !== undefined && others.size === 1
+        ? second(borneOut(of(other)).map(ageBy))
+        : second([...others].map((one) => Math.max(...of(one).map(ageBy)))),
+    );
   }
 
-  function remember(named: NamedHead, forMs: number) {
-    const sinceMs = named.endedMs - Math.max(rememberedMs, forMs);
-    const known = remembered.get(named.chain) ?? [];
-    const kept = known.filter(({ endedMs }) => endedMs > sinceMs);
-    remembered.set(named.chain, [...kept, named]);
+  /**
+   * After which the provider has gone on, and the chain may be as high. What slips,
+   * jumps or stands still is neither.
+   */
+  function borneOut(answers: NamedHead[]): NamedHead[] {
+    const possible = answers.filter((had) => ceiling && isWithin(ceiling, had));
+    return possible.filter(({ head, endedMs }) =>
+      possible.some(
+        (later) =>
+          later.endedMs > endedMs &&
+          later.head > head &&
+          isWithin({ head, atMs: endedMs }, later),
+      ),
+    );
+  }
+
+  function isWithin(
+    { head, atMs }: Ceiling,
+    { head: named, endedMs }: NamedHead,
+  ) {
+    const mayGrowMs = (endedMs - atMs) / quickest + limitMs;
+    return (named - head) * blockMs <= mayGrowMs;
+  }
+
+  /**
+   * It stands where two providers agreed last, by the lower one: as long as they do
+   * not, it rises with the chain's rhythm. Where they never agreed, by the higher
+   * one, so that one that trails is found by a probe that starts later.
+   */
+  function raise({ provider, head, endedMs }: NamedHead) {
+    const newest = new Map<string, NamedHead>();
+    for (const had of remembered)
+      if (had.provider !== provider && Math.abs(had.head - head) <= farthest)
+        newest.set(had.provider, had);
+    for (const had of newest.values()) {
+      const expected = had.head + (endedMs - had.endedMs) / blockMs;
+      const agree = Math.abs(head - expected) * blockMs <= limitMs;
+      if (agree) ceiling = { head: Math.min(head, expected), atMs: endedMs };
+      else ceiling ??= { head: Math.max(head, expected), atMs: endedMs };
+    }
+  }
+
+  function remember(named: NamedHead) {
+    const sinceMs = named.endedMs - Math.max(rememberedMs, 2 * limitMs);
+    remembered = remembered.filter(({ endedMs }) => endedMs > sinceMs);
+    raise(named);
+    remembered.push(named);
   }
 
   return {
     staleMs(named) {
-      const rhythm = chains[named.chain];
-      if (!rhythm) return null;
-      const { blockMs } = rhythm;
-      const limitMs = Math.max(
-        limits.stale_head_floor_ms,
-        limits.stale_head_blocks * blockMs,
-      );
-      const oldMs = ageMs(named, blockMs);
-      remember(named, 2 * limitMs);
+      const oldMs = ageMs(named);
+      remember(named);
       return oldMs > limitMs ? Math.round(oldMs) : null;
     },
   };

@@ -139,7 +139,7 @@ begin
   perform from engine_clock for update;
   select k.published_to into published_to from api.clock k;
   if from_at is null or from_at < published_to then
-    update engine_clock set revision = revision + 1;
+    update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at);
   end if;
 end;
 $$;
@@ -244,7 +244,7 @@ begin
     -- What changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh. A refresh ends its
     -- transaction by itself, so this cannot be part of it: what is published of the past has another instant from here on.
     if not unasked then
-      update engine_clock set revision = revision + 1;
+      update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at);
     end if;
     commit;
   end loop;
@@ -876,7 +876,7 @@ begin atomic
 
   -- pages of old incidents show what was dropped; the clock is held last, since dropping takes its time
   with published_past_changed as (
-    update engine_clock set revision = revision + 1
+    update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   )
   select upkeep.drop_old(retain.at);
 end;

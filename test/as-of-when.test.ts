@@ -91,7 +91,7 @@ function makeWitness(t: Test) {
 
 async function revisionOf(pool: Pool): Promise<number> {
   const [row] = await pool.query<{ revision: number }>(
-    sql`select revision from engine_clock`,
+    sql`select revision::int from engine_clock`,
   );
   return row!.revision;
 }
@@ -602,5 +602,87 @@ void t.test("the published instant never goes back", async (t) => {
     }
     t.strictSame(told, [...new Set(told)].sort(), "each is after the others");
     t.ok(told.every((at) => at <= new Date().toISOString()));
+  });
+
+  await t.test(
+    "with a thousand changes in ten seconds of silence",
+    async (t) => {
+      await pool.query(
+        sql`update engine_clock set ticked_at = ${ago(100_000)}, revision = 0`,
+      );
+      await pool.script("create table told (nth serial, at timestamptz)");
+      await pool.script(`
+      do $$ begin
+        for i in 1..1500 loop
+          call upkeep.published_past_changed();
+          commit;
+          insert into told (at) select generated_at from api.clock;
+          commit;
+        end loop;
+      end $$
+    `);
+      const [row] = await pool.query(sql`
+      select
+        count(*)::int as changes, count(distinct date_trunc('milliseconds', at))::int as instants,
+        (select count(*)::int from (select at - lag(at) over (order by nth) as step from told) s where step <= interval '0') as back,
+        max(at) <= clock_timestamp() as is_past
+      from told
+    `);
+      t.strictSame(row, {
+        ...{ changes: 1500, instants: 1500, back: 0, is_past: true },
+      });
+    },
+  );
+
+  await t.test("nor when silence goes on for ten seconds", async (t) => {
+    const since = ago(90_000);
+    await pool.query(
+      sql`update engine_clock set ticked_at = ${since}, revision = 0`,
+    );
+    const { note, compared } = makeWitness(t);
+    const end = Date.now() + 11_000;
+    const webs = [await anotherWeb(t, database), await anotherWeb(t, database)];
+    const told: string[][] = await Promise.all([
+      (async () => {
+        for (let nth = 1; Date.now() < end; nth += 1)
+          accepted(await tick(pool, new Date(+since + 2_000 * nth), { now: null })); // prettier-ignore
+        return [];
+      })(),
+      ...webs.map(async (web) => {
+        const instants: string[] = [];
+        while (Date.now() < end) {
+          const seen = await see(web, "/v1/status");
+          note(seen, "by two programs");
+          instants.push(seen.generatedAt);
+        }
+        return instants;
+      }),
+    ]);
+    for (const instants of told)
+      t.strictSame(instants, instants.toSorted(), "none is before another");
+    t.ok(compared() > 0, `${compared()} bodies were compared`);
+  });
+
+  await t.test("nor by a change that takes its time", async (t) => {
+    // whenever it is made, and whenever within half a minute it is committed
+    const [row] = await pool.query(sql`
+      with made as (
+        select
+          at, ticked_at + revision * interval '1 millisecond' as before,
+          ticked_at + revision_after(ticked_at, revision, 300000, ticked_at, at) * interval '1 millisecond' as after
+        from
+          generate_series(now(), now() + interval '20 seconds', interval '77 milliseconds') at,
+          unnest(array[at - interval '271 seconds', at - interval '40 days', at - interval '10 minutes']) ticked_at,
+          unnest(array[0, 5]::bigint[]) revision
+      )
+      select
+        count(*)::int > 1000 as many, bool_and(after > before) as moves,
+        bool_and(after > date_bin('10 seconds', at + interval '30 seconds' - interval '32 seconds', 'epoch')) as is_after_silence,
+        bool_and(after < at - interval '1 second') as is_past
+      from made
+    `);
+    t.strictSame(row, {
+      ...{ many: true, moves: true, is_after_silence: true, is_past: true },
+    });
   });
 });

@@ -164,20 +164,3 @@ begin
   end if;
 end;
 $$;
-
--- By how many milliseconds is what a tick publishes later than its instant (api.clock)? By none, as nearly always. But no published instant is ever before
--- another one: what was changed since the last tick may have moved that far on, and an engine that was silent catches up on times of which its
--- silence was published. While it is silent still, each tick is a change of what is published like any other.
-create function engine.revision_at(was_at timestamptz, revision integer, at timestamptz, decided_at timestamptz, silent_after_ms integer)
-returns integer
-language sql stable
-return case
-  when at <= decided_at - engine.ms(silent_after_ms) then revision + 1
-  else greatest(
-    0,
-    1 + ceil(1000 * extract(epoch from case
-      when was_at > decided_at - engine.ms(silent_after_ms) then was_at + engine.ms(revision)
-      else date_bin('10 seconds', decided_at - interval '2 seconds', 'epoch') + engine.ms(revision % 1000)
-    end - at))
-  )::int
-end;

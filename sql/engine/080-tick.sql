@@ -48,7 +48,7 @@ begin
   end if;
   update engine_clock c
   set ticked_at = at,
-      revision = engine.revision_at(was_at, c.revision, at, decided_at, r.silent_after_ms),
+      revision = venuewatch.revision_after(was_at, c.revision, r.silent_after_ms, at, decided_at),
       version = engine_version,
       silent_after_ms = r.silent_after_ms,
       silent_since = case

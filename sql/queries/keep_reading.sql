@@ -264,7 +264,7 @@ asked as (
 ),
 -- until when the feed was read is shown, so each reading is of another instant
 published_past_changed as (
-  update engine_clock set revision = revision + 1
+  update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
 )
 select
   (select o.final_problem from outcome o) as problem,

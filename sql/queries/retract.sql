@@ -13,7 +13,7 @@ with retracted as (
 ),
 -- what showed it until now was of another instant
 published_past_changed as (
-  update engine_clock set revision = revision + 1
+  update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   where exists (select from retracted)
 ),
 -- in the outbox

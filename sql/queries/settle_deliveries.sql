@@ -157,7 +157,7 @@ settled as (
 ),
 -- /v1/notify counts it, from before this moment on
 published_past_changed as (
-  update engine_clock set revision = revision + 1
+  update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   where exists (select from timed t where t.told_after is not null)
 )
 select

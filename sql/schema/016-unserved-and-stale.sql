@@ -31,6 +31,6 @@ alter table impairment
   add column beside smallint[];
 
 alter table engine_clock
-  -- How often what is published of the past was changed since the last tick, by what came late: each change moves the published instant on by a
-  -- millisecond, so that two bodies of one instant never differ.
-  add column revision integer not null default 0;
+  -- By how many milliseconds the published instant is after the last tick: each change of what is published of the past moves it on, so that two
+  -- bodies of one instant never differ. In a long silence of the engine that is more than an integer holds.
+  add column revision bigint not null default 0;

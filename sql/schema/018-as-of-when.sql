@@ -65,6 +65,29 @@ with no data;
 
 create index usual_hour_by_venue on usual_hour (venue_id, bucket);
 
+-- By how many milliseconds is what a change or a tick publishes later than the tick's instant (api.clock)? `at` is when that is made, while the clock's row
+-- is locked, and `next_at` the instant of the tick that is in force from then on. By none, as nearly always with a tick. But no published instant is ever
+-- before another one, nor given twice: what was changed since the last tick may have moved that far on, and an engine that was silent catches up on
+-- times of which its silence was published.
+--
+-- Silence is shown by a time that runs on until the commit. So what is made in it begins after an instant that silence shows half a minute later at the
+-- earliest: ticks take milliseconds, and whatever takes long locks the clock last. An engine that falls silent in that half minute is silent already.
+create function revision_after(
+  ticked_at timestamptz,
+  revision bigint,
+  silent_after_ms integer,
+  next_at timestamptz,
+  at timestamptz default clock_timestamp()
+) returns bigint
+language sql stable
+return greatest(
+  0,
+  1 + ceil(1000 * extract(epoch from case
+    when ticked_at > at - silent_after_ms * interval '1 millisecond' + interval '30 seconds' then ticked_at + revision * interval '1 millisecond'
+    else greatest(ticked_at + revision * interval '1 millisecond', date_bin('10 seconds', at - interval '2 seconds', 'epoch'))
+  end - next_at))
+)::bigint;
+
 -- A refresh ends its own transactions, so what it changes is noted from within: readers see the rows and the instant that is new with them at once, or
 -- neither. upkeep.refresh says from when on it changes them; where somebody else refreshes, nobody knows, and it may be any of them. Minutes that are
 -- not published yet (api.clock) change nothing. The lock is the tick's, so that none is published meanwhile.
@@ -76,7 +99,7 @@ declare
 begin
   perform from venuewatch.engine_clock for update;
   update venuewatch.engine_clock
-  set revision = revision + 1
+  set revision = venuewatch.revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   where changed_from is null or changed_from < public.time_bucket('1 minute', ticked_at) - interval '4 minutes';
   return null;
 end;

@@ -4,7 +4,8 @@
 -- While the engine is alive, that is its last tick, and a millisecond more for each time that upkeep or a notice has changed the
 -- published past since (`revision`). After five minutes of silence (a rule of the engine's, which it leaves here) nothing that it said
 -- may be shown as current any more, nor while it catches up on more than that; it is judged here, by the views, so that it holds
--- when core is dead. Then the instant is one of every ten seconds, two seconds ago at least: what was on its way has arrived by then.
+-- when core is dead. Then the instant is one of every ten seconds, half a minute ago at least, or that of the last change, where that is later. A change
+-- made in the silence is two seconds ago (revision_after): what was on its way has arrived by then, and no reader has shown its instant before the commit.
 --
 -- `silent_at` is since when that is so; where the engine never decided anything, since there is this database.
 --
@@ -37,9 +38,16 @@ cross join lateral (
 ) f
 cross join lateral (
   select case
-    when f.fresh then e.ticked_at + e.revision * interval '1 millisecond'
-    else date_bin('10 seconds', now() - interval '2 seconds', 'epoch') + coalesce(e.revision % 1000, 0) * interval '1 millisecond'
+    when f.fresh then s.changed_at
+    -- of a tick from the future nothing is shown, until its time has come
+    when s.changed_at > now() + interval '1 minute' then s.silent_instant + e.revision % 1000 * interval '1 millisecond'
+    else greatest(s.silent_instant, s.changed_at)
   end as generated_at
+  from (
+    select
+      e.ticked_at + e.revision * interval '1 millisecond' as changed_at,
+      date_bin('10 seconds', now() - interval '32 seconds', 'epoch') as silent_instant
+  ) s
 ) g;
 
 -- Availability in per cent, cut and never rounded up: 100 stands only where not one minute was down. Null where nothing

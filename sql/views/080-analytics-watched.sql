@@ -16,7 +16,7 @@ from api.clock k;
 
 comment on view analytics.clock is
 'One row: as of when everything is told, by the API and here. Ask of windows that end with generated_at, to get what the API answers.';
-comment on column analytics.clock.generated_at is 'The instant of the engine''s newest tick; while the engine is silent, now';
+comment on column analytics.clock.generated_at is 'The instant of the engine''s newest tick; while the engine is silent, half a minute ago or the last change';
 comment on column analytics.clock.engine_fresh is 'False: the engine has been silent for five minutes, and every state reads unknown';
 comment on column analytics.clock.ticked_at is 'When the engine decided last; null where it never did';
 
