@@ -531,6 +531,9 @@ $$;
 
 -- Minutes of impaired regions are left out, and so is what stands on them, also in hindsight: an impairment begins before it is recognised. An hour at
 -- a time, the oldest first, so that others have their turn; whether there is more. An impairment that goes on has lasted until the newest instant that the engine decided.
+--
+-- Only of impairments that have shown to be the region's own (api.own_impairment), two minutes after they are recognised at the latest. A minute is
+-- published four minutes after it ended: that is in time for what began less than two minutes before it was recognised. Else it is corrected in hindsight.
 create procedure upkeep.exclude_next(inout more boolean default false)
 language plpgsql
 as $$
@@ -544,7 +547,7 @@ begin
   insert into excluded_minute (region_id, minute)
   select distinct i.region_id, minute
   from engine_clock e
-  join impairment i on coalesce(i.ended_at, 'infinity') > e.ticked_at - upkeep.late_window()
+  join api.own_impairment i on coalesce(i.ended_at, 'infinity') > e.ticked_at - upkeep.late_window()
   cross join lateral (
     select
       time_bucket('1 minute', greatest(i.started_at, e.ticked_at - upkeep.late_window())) as first,
