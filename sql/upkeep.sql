@@ -531,6 +531,9 @@ $$;
 
 -- Minutes of impaired regions are left out, and so is what stands on them, also in hindsight: an impairment begins before it is recognised. An hour at
 -- a time, the oldest first, so that others have their turn; whether there is more. An impairment that goes on has lasted until the newest instant that the engine decided.
+--
+-- Only of impairments that have shown to be the region's own (api.own_impairment), two minutes after they are recognised at the latest. A minute is
+-- published four minutes after it ended: that is in time for what began less than two minutes before it was recognised. Else it is corrected in hindsight.
 create procedure upkeep.exclude_next(inout more boolean default false)
 language plpgsql
 as $$
@@ -544,7 +547,7 @@ begin
   insert into excluded_minute (region_id, minute)
   select distinct i.region_id, minute
   from engine_clock e
-  join impairment i on coalesce(i.ended_at, 'infinity') > e.ticked_at - upkeep.late_window()
+  join api.own_impairment i on coalesce(i.ended_at, 'infinity') > e.ticked_at - upkeep.late_window()
   cross join lateral (
     select
       time_bucket('1 minute', greatest(i.started_at, e.ticked_at - upkeep.late_window())) as first,
@@ -809,47 +812,40 @@ begin
 end;
 $$;
 
--- Drop the chunks that are too old; how many.
-create function upkeep.drop_old(at timestamptz) returns integer
-language sql
-begin atomic
-  select count(*)
-  from (
-    select drop_chunks('venuewatch.sample'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.rest_hour'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.stream_hour'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.latency_hour'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.component_hour'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.venue_hour'::regclass, older_than => at - upkeep.raw_kept())
-    union all
-    select drop_chunks('venuewatch.sample_minute'::regclass, older_than => at - upkeep.minutes_kept())
-    union all
-    select drop_chunks('venuewatch.component_minute'::regclass, older_than => at - upkeep.minutes_kept())
-    union all
-    select drop_chunks('venuewatch.venue_minute'::regclass, older_than => at - upkeep.minutes_kept())
-  ) dropped;
-end;
-
 -- Drop what is too old. Days, hours, the distribution of latencies by day, incidents and notices are kept. What was typical is kept
 -- as long as the raw samples that were judged by it. Alerts and the log of their deliveries go after ninety days: an incident's
 -- own columns tell its history. Kept are those that may still be asked for, of an incident that is open, and late openings, of
 -- which few are made: a late one keeps its incident from having a lead over the venue's notice.
-create function upkeep.retain(at timestamptz) returns integer
-language sql
-begin atomic
-  -- first: else all that follows would be done in vain as long as one is under way
-  select upkeep.expect_no_refresh();
+--
+-- Chunks go in transactions of their own, those of each table in another. A drop holds their locks until it is committed, and a tick holds the clock's row while
+-- it makes plans, for which it wants locks of all chunks: were the clock, or another table's chunks, waited for meanwhile, each would wait for the other.
+-- (The clock first, and then the drop: then ticks would wait as long as the drop does for readers.) So between the drop and the next instant, a few
+-- milliseconds, a page of an old incident may be shown of one instant with its samples and without them. Where core dies in between it is as
+-- short: every tick has another instant, and so has every ten seconds without one.
+create procedure upkeep.retain(at timestamptz, inout dropped integer default 0)
+language plpgsql
+as $$
+declare
+  level   name;
+  kept    interval;
+  of_it   integer;
+begin
+  foreach level in array array[
+    'sample', 'rest_hour', 'stream_hour', 'latency_hour', 'component_hour', 'venue_hour', 'sample_minute', 'component_minute', 'venue_minute'
+  ] loop
+    kept := case when level like '%_minute' then upkeep.minutes_kept() else upkeep.raw_kept() end;
+    perform upkeep.expect_no_refresh();
+    select count(*) into of_it from drop_chunks(format('venuewatch.%I', level)::regclass, older_than => retain.at - kept);
+    dropped := dropped + of_it;
+    commit;
+  end loop;
+
   delete from probe p where p.seen_at < retain.at - upkeep.probes_kept()
     and exists (select from probe later where later.region_id = p.region_id and later.seen_at > p.seen_at);
-  delete from excluded_minute where minute < at - upkeep.minutes_kept() - interval '1 day';
-  delete from typical_latency where holds_from < at - upkeep.raw_kept() - interval '1 day';
+  delete from excluded_minute where minute < retain.at - upkeep.minutes_kept() - interval '1 day';
+  delete from typical_latency where holds_from < retain.at - upkeep.raw_kept() - interval '1 day';
   -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
-  delete from official_reading where until_at < at - interval '400 days';
+  delete from official_reading where until_at < retain.at - interval '400 days';
   -- of an incident that goes on they are kept: those who were told of its beginning are to be told of its end
   delete from delivery d
   where d.state <> 'due'
@@ -873,10 +869,8 @@ begin atomic
     and exists (
       select from incident i where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
     );
-
-  -- pages of old incidents show what was dropped; the clock is held last, since dropping takes its time
-  with published_past_changed as (
-    update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
-  )
-  select upkeep.drop_old(retain.at);
+  -- pages of old incidents show what was dropped
+  call upkeep.published_past_changed();
+  commit;
 end;
+$$;

@@ -177,7 +177,7 @@ void t.test(
       await addChannel(pool, { to });
     const old = ago(200 * 24 * 3600);
     const slug = await happened(pool, { at: old, kinds: ["opened", "closed"] });
-    await pool.query(sql`select upkeep.retain(clock_timestamp())`);
+    await pool.query(sql`call upkeep.retain(clock_timestamp())`);
     dispatcher(t, pool, receiver);
     await until(() => isAllDone(pool), 20_000, 20);
     t.strictSame(

@@ -780,7 +780,7 @@ async function retractAll(pool: Pool, venue: string): Promise<void> {
 }
 
 async function retain(pool: Pool, at: Date): Promise<void> {
-  await pool.query(sql`select upkeep.retain(${at})`);
+  await pool.query(sql`call upkeep.retain(${at})`);
 }
 
 async function count(pool: Pool, table: string): Promise<number> {

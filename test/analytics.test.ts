@@ -103,7 +103,7 @@ void t.test("the interface of analysts", async (t) => {
       "select * from venuewatch.sample",
       "select * from api.clock",
       "select engine.rules_at(now())",
-      "select upkeep.retain(now())",
+      "call upkeep.retain(now())",
       "select logins.keep('me', 'core', 'x', null)",
       // views of one table could be written through
       "update analytics.rules_in_force set rules = '{}'",

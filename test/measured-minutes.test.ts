@@ -1,6 +1,7 @@
 /** What an uptime is made of, and what it says of itself: each case is one in which a figure without it would be false. */
 import t, { type Test } from "tap";
 import { sql, type Pool } from "../server/db.js";
+import { rulesRow } from "../server/engine/rules.js";
 import { serve } from "./api.js";
 import { migratedDatabase, type TestDatabase } from "./database.js";
 
@@ -95,20 +96,11 @@ async function compared(
   publishedTo: number,
   days = 2,
 ): Promise<Reliability> {
-  await pool.query(sql`
-    insert into engine_clock (ticked_at, version, silent_after_ms)
-    values (${new Date(publishedTo + 4 * minuteMs)}, 'test', 86400000)
-    on conflict (only_row) do update set ticked_at = excluded.ticked_at
-  `);
+  await decided(pool, publishedTo + 4 * minuteMs);
   await pool.query(
     sql`call upkeep.refresh_all(${new Date(publishedTo - 10 * dayMs)}, now())`,
   );
-  for (let more = true; more;) {
-    const [row] = await pool.query<{ more: boolean }>(
-      sql`call upkeep.exclude_next()`,
-    );
-    more = row!.more;
-  }
+  await excludeAll(pool);
   const api = await serve(t, { pool, registry });
   return (await api.ask<Reliability>(`/v1/reliability?days=${days}`)).body;
 }
@@ -285,6 +277,80 @@ void t.test("three minutes a day are no uptime of a day", async (t) => {
   });
 });
 
+/** Decides nothing: the rules in force, and the newest instant. */
+async function decided(pool: Pool, at: number): Promise<void> {
+  await pool.query(sql`
+    insert into rules_in_force (holds_from, version, rules) values ('-infinity', 'test', ${JSON.stringify(rulesRow)})
+    on conflict do nothing
+  `);
+  await pool.query(sql`
+    insert into engine_clock (ticked_at, version, silent_after_ms) values (${new Date(at)}, 'test', 86400000)
+    on conflict (only_row) do update set ticked_at = excluded.ticked_at
+  `);
+}
+
+/** As upkeep does, an hour at a time. */
+async function excludeAll(pool: Pool): Promise<void> {
+  for (let more = true; more;) {
+    const [row] = await pool.query<{ more: boolean }>(
+      sql`call upkeep.exclude_next()`,
+    );
+    more = row!.more;
+  }
+}
+
+void t.test(
+  "what other regions saw too counts, and nothing is left out before it has shown to be the region's own",
+  async (t) => {
+    const database = await begun(t);
+    const { pool, from } = database;
+    const at = (minute: number) => from + minute * minuteMs;
+    await minutes(pool, { from, count: 10 });
+    // which two regions knew a little earlier than the third
+    await minutes(pool, { from: at(2), count: 3, venue: "okx", bad: 10 });
+    await pool.query(sql`
+      insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured, seen_elsewhere)
+      select region_id, ${new Date(at(2))}, ${new Date(at(2.5))}, ${new Date(at(3))}, '{okx,kraken}', 15, true
+      from region where region in ('us-east', 'eu-central')
+    `);
+    const seen = await compared(t, database, at(10));
+    t.match(of(seen, "okx"), { measuredMinutes: 10, downMinutes: 3 });
+    t.strictSame(seen.excluded, []);
+
+    // another one, which nobody else has seen yet
+    const left = () =>
+      pool.query<{ region: string; minute: Date }>(sql`
+        select distinct region, minute from excluded_minute join region using (region_id) order by minute
+      `);
+    await pool.query(sql`
+      insert into impairment (region_id, started_at, recognised_at, venues, measured)
+      select region_id, ${new Date(at(6))}, ${new Date(at(6.5))}, '{okx,kraken}', 15
+      from region where region = 'us-east'
+    `);
+    await decided(pool, at(8.5) - 2_000);
+    await excludeAll(pool);
+    t.strictSame(await left(), [], "others may still see the same");
+    await decided(pool, at(8.5));
+    await excludeAll(pool);
+    t.strictSame(
+      await left(),
+      [6, 7, 8].map((minute) => ({
+        region: "us-east",
+        minute: new Date(at(minute)),
+      })),
+      "nobody else has seen it within two minutes",
+    );
+    const [clock] = await pool.query<{ published_to: Date }>(
+      sql`select published_to from api.clock`,
+    );
+    t.ok(+clock!.published_to < at(6), "before any of them is published");
+    const own = await compared(t, database, at(8));
+    t.match(own.excluded, [
+      { region: "us-east", from: new Date(at(6)).toISOString(), minutes: 2 },
+    ]);
+  },
+);
+
 /** Recognised as soon as it begins. */
 async function impaired(pool: Pool, from: number, to: number | null) {
   await pool.query(sql`
@@ -336,12 +402,7 @@ void t.test(
 
 void t.test("a long impairment is written down once", async (t) => {
   const { pool, from } = await begun(t);
-  const clock = (minute: number) =>
-    pool.query(sql`
-    insert into engine_clock (ticked_at, version, silent_after_ms)
-    values (${new Date(from + minute * minuteMs)}, 'test', 86400000)
-    on conflict (only_row) do update set ticked_at = excluded.ticked_at
-  `);
+  const clock = (minute: number) => decided(pool, from + minute * minuteMs);
   const left = async () => {
     const [row] = await pool.query<{ minutes: number; tried: number }>(sql`
       select (select count(*)::int from excluded_minute) as minutes, (select (last_value - 1)::int from tried) as tried
@@ -350,12 +411,7 @@ void t.test("a long impairment is written down once", async (t) => {
   };
   const exclude = async () => {
     await pool.query(sql`select setval('tried', 1)`);
-    for (let more = true; more;) {
-      const [row] = await pool.query<{ more: boolean }>(
-        sql`call upkeep.exclude_next()`,
-      );
-      more = row!.more;
-    }
+    await excludeAll(pool);
     return left();
   };
   await pool.script(`

@@ -256,7 +256,7 @@ async function historyStays(t: Test, target: Pool): Promise<void> {
     before,
     "by TimescaleDB's own",
   );
-  await target.query(sql`select upkeep.retain(${now})`);
+  await target.query(sql`call upkeep.retain(${now})`);
   const left = await historyOf(target);
   await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
   sameButForNewHours(

@@ -32,7 +32,7 @@ export async function makePast(pool: Pool): Promise<void> {
       sql`call upkeep.refresh_all(${new Date(ms)}, ${new Date(ms + hourMs)})`,
     );
   await pool.query(
-    sql`select upkeep.retain(${new Date(lastDay + 8 * dayMs + 6 * hourMs)})`,
+    sql`call upkeep.retain(${new Date(lastDay + 8 * dayMs + 6 * hourMs)})`,
   );
   await compressAll(pool, new Date(midnight - 2 * dayMs));
 

@@ -69,7 +69,7 @@ void t.test("roles of least rights", async (t) => {
       "update venue set former_ids = '{}'",
       "update venue set published = false",
       "insert into incident default values",
-      "select upkeep.retain(now())",
+      "call upkeep.retain(now())",
       "call upkeep.refresh_late(now())",
       "select drop_chunks('sample', older_than => now())",
       "select compress_chunk(c) from show_chunks('sample') c",
@@ -115,7 +115,7 @@ void t.test("roles of least rights", async (t) => {
       sql`select upkeep.compress_next(now()) as chunk`,
     );
     t.ok(row!.chunk, "compresses what a roll-up holds");
-    await core.script("select upkeep.retain(now() + interval '7 days')");
+    await core.script("call upkeep.retain(now() + interval '7 days')");
     await core.script("vacuum region_state");
     await core.script("analyze sample");
     const [left] = await pool.query<{ old: number }>(
@@ -168,7 +168,7 @@ void t.test("roles of least rights", async (t) => {
       "update migration set name = name",
       "select engine.tick(now(), now(), engine.rules_at(now()), '', null, null)",
       "insert into rules_in_force values (now(), '', '{}')",
-      "select upkeep.retain(now())",
+      "call upkeep.retain(now())",
       "call upkeep.refresh_late(now())",
       "select drop_chunks('sample', older_than => now())",
       "create table venuewatch.mine ()",

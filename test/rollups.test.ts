@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../server/db.js";
+import { rulesRow } from "../server/engine/rules.js";
 import { syncRegistry } from "../server/sync-registry.js";
 import { migratedDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
@@ -119,6 +120,10 @@ async function compressNext(pool: Pool) {
 }
 
 async function ticked(pool: Pool, atMs: number) {
+  await pool.query(sql`
+    insert into rules_in_force (holds_from, version, rules) values ('-infinity', 'test', ${JSON.stringify(rulesRow)})
+    on conflict do nothing
+  `);
   await pool.query(sql`
     insert into engine_clock (ticked_at, version) values (${new Date(atMs)}, 'test')
     on conflict (only_row) do update set ticked_at = excluded.ticked_at

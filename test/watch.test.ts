@@ -189,7 +189,7 @@ void t.test(
     await gone.renew();
     await last.renew();
     const left = async () => {
-      await pool.query(sql`select upkeep.retain(now() + interval '25 hours')`);
+      await pool.query(sql`call upkeep.retain(now() + interval '25 hours')`);
       const rows = await pool.query<{ process: string }>(
         sql`select process from probe`,
       );

@@ -226,7 +226,7 @@ async function compressNext(pool: Pool, log: Log, at: Date): Promise<void> {
 
 async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
   const [row] = await pool.query<{ dropped: number }>(
-    sql`select upkeep.retain(${at}) as dropped`,
+    sql`call upkeep.retain(${at})`,
   );
   if (row?.dropped) log.info("dropped old chunks", { chunks: row.dropped });
 }

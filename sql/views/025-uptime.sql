@@ -386,6 +386,23 @@ return row(
   degraded
 )::api.uptime;
 
+-- The impairments that have shown to be the region's own: that are over, and not since others saw the same; or that go on for as long as others may take to see it.
+-- An outage that reaches one region some seconds before the others looks like an impairment, too, and is true downtime.
+create view api.own_impairment as
+select i.region_id, i.started_at, i.ended_at, i.venues, i.beside
+from impairment i
+cross join engine_clock e
+where case
+  when i.ended_at is not null then not i.seen_elsewhere
+  else i.recognised_at <= e.ticked_at - (
+    select (f.rules ->> 'impaired_within_ms')::int
+    from rules_in_force f
+    where f.holds_from <= e.ticked_at
+    order by f.holds_from desc
+    limit 1
+  ) * interval '1 millisecond'
+end;
+
 -- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime. Not of days that an earlier release counted:
 -- it left out nothing.
 create function api.excluded(window_days integer) returns json
@@ -405,7 +422,7 @@ begin atomic
     ),
     '[]'
   )
-  from impairment i
+  from api.own_impairment i
   join region g using (region_id)
   cross join (
     select greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at, c.published_to

@@ -208,7 +208,7 @@ from excluded_minute x
 left join region g using (region_id);
 
 comment on view analytics.excluded_minutes is
-'One row a minute of a region that touches an impairment of it: it counts in no minute of a component, of a venue, and in no day. Kept for 100 days.';
+'One row a minute of a region that touches an impairment of its own, which others did not see: it counts in no minute of a component, of a venue, and in no day. Kept for 100 days.';
 comment on column analytics.excluded_minutes.minute is 'When the minute begins';
 comment on column analytics.excluded_minutes.region is 'The region that was impaired';
 
