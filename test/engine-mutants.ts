@@ -502,14 +502,14 @@ export const mutants: Mutant[] = [
     bool_and(s.freshly_bad) filter`,
     becomes: `    bool_or(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
     bool_or(s.freshly_bad) filter`,
-    noticedBy: ["4-machine-fails-region-by-region"],
+    noticedBy: ["4-regions-of-a-machine-fail-apart"],
   },
   {
     breaks: "what is fresh in one region is fresh from its machine",
     file: "engine/040-impaired-regions.sql",
     found: "bool_and(s.freshly_bad) filter",
     becomes: "bool_or(s.freshly_bad) filter",
-    noticedBy: ["4-machine-fails-region-by-region"],
+    noticedBy: ["4-what-is-not-fresh-in-one-region"],
   },
   {
     breaks: "a machine's impairment starts with the last of its regions",
@@ -517,13 +517,6 @@ export const mutants: Mutant[] = [
     found: "min(s.fresh_since) filter (where i.inside)",
     becomes: "max(s.fresh_since) filter (where i.inside)",
     noticedBy: ["4-one-machine-in-hindsight"],
-  },
-  {
-    breaks: "what a region shows by itself is recorded for its machine",
-    file: "engine/040-impaired-regions.sql",
-    found: "order by g.region_id, cardinality(c.regions);",
-    becomes: "order by g.region_id, cardinality(c.regions) desc;",
-    noticedBy: ["4-each-region-by-itself"],
   },
   {
     breaks: "a machine's impairment ends by one region",
