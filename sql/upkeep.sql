@@ -819,9 +819,9 @@ $$;
 --
 -- Chunks go in transactions of their own, those of each table in another. A drop holds their locks until it is committed, and a tick holds the clock's row while
 -- it makes plans, for which it wants locks of all chunks: were the clock, or another table's chunks, waited for meanwhile, each would wait for the other.
--- (The clock first, and then the drop: then ticks would wait as long as the drop does for readers.) So between the drop and the next instant, a few
--- milliseconds, a page of an old incident may be shown of one instant with its samples and without them. Where core dies in between it is as
--- short: every tick has another instant, and so has every ten seconds without one.
+-- (The clock first, and then the drop: then ticks would wait as long as the drop does for readers.) So until the clock moves on,
+-- soon after, a page of an old incident may be shown of one instant with its samples and without them. Where core dies in between it is no
+-- longer: every tick has another instant, and so has every ten seconds without one.
 create procedure upkeep.retain(at timestamptz, inout dropped integer default 0)
 language plpgsql
 as $$

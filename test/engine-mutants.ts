@@ -1361,14 +1361,6 @@ $$;`,
     noticedBy: ["4-networks-fail-together"],
   },
   {
-    breaks: "others' view of a trouble is the region's own when it ends late",
-    file: "engine/040-impaired-regions.sql",
-    found:
-      " and i.recognised_at > at - engine.ms(r.impaired_within_ms)\n  from impairment n",
-    becomes: "\n  from impairment n",
-    noticedBy: ["4-networks-fail-together"],
-  },
-  {
     breaks: "a venue's dead streams are diluted by its REST",
     file: "engine/050-quorum.sql",
     found:

@@ -142,8 +142,7 @@ as $$
 begin
   update impairment i
   set ended_at = at,
-      -- after the time in which others would have seen the same it is the region's own, come what may
-      seen_elsewhere = 2 * now_bad.venues > cardinality(i.venues) and i.recognised_at > at - engine.ms(r.impaired_within_ms)
+      seen_elsewhere = 2 * now_bad.venues > cardinality(i.venues)
   from impairment n
   cross join lateral (
     select
