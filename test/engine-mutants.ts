@@ -1392,6 +1392,13 @@ $$;`,
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
+    breaks: "what was an incident fails in part",
+    file: "engine/030-region-verdicts.sql",
+    found: "and i.last_bad_at > at - engine.partial_span(c.cadence_ms, r)",
+    becomes: "and false",
+    noticedBy: ["6-fails-in-part-after-an-incident"],
+  },
+  {
     breaks: "an outlier votes",
     file: "engine/050-quorum.sql",
     found: "engine.is_bad(s.state) and o.region_id is null",

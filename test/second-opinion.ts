@@ -87,7 +87,14 @@ export function secondOpinion(world: World): Opinion {
     const missed = last && at - last.at > world.rules.step_ms;
     const before = missed ? undefined : last;
 
-    const views = datedViews(world, series, impairments, before, at);
+    const views = datedViews(
+      world,
+      series,
+      impairments,
+      records.incidents,
+      before,
+      at,
+    );
     judgeImpairments(impairments, views, world, at);
     for (const component of componentsBefore(world, before, records))
       judgeOutliers(
@@ -143,11 +150,12 @@ function datedViews(
   { rules }: World,
   series: Series[],
   impairments: Impairment[],
+  incidents: Incident[],
   before: Moment | undefined,
   at: number,
 ): DatedView[] {
   return series.map((one, place) => {
-    const view = viewOf(one, at, at, rules, impairments);
+    const view = viewOf(one, at, at, rules, impairments, incidents);
     // the series keep their places
     const past = before?.views[place];
     return isBad(view.state)

@@ -189,12 +189,19 @@ as $$
       coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
       max(w.run_from) filter (where w.back = 0) as run_from,
       (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
-      -- what a region's own trouble did is no partial failure once it is over
+      -- what a region's own trouble did is no partial failure once it is over, and what was an incident is no second one
       c.reporting and not c.was_impaired
         and count(*) = r.partial_windows
         and bool_and(w.samples >= r.min_samples and w.failed * 2 >= w.samples * r.degraded_bad_share)
         and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
-        and sum(w.failed) > r.opening_bad_run is true as in_part,
+        and sum(w.failed) > r.opening_bad_run is true
+        -- asked last: of nearly none
+        and not exists (
+          select from incident i
+          where i.component_id = c.component_id and i.retracted_at is null
+            and i.closed_at <= at
+            and i.last_bad_at > at - engine.partial_span(c.cadence_ms, r)
+        ) as in_part,
       coalesce(sum(w.samples), 0)::int as samples,
       coalesce(sum(w.failed), 0)::int as failed
     from (

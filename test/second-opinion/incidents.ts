@@ -121,7 +121,14 @@ function retractUnbacked(records: Records, now: Instant): void {
       now.series
         .filter(isOf(incident))
         .map((series) =>
-          viewOf(series, openedAt, now.at, rules, now.impairments),
+          viewOf(
+            series,
+            openedAt,
+            now.at,
+            rules,
+            now.impairments,
+            records.incidents,
+          ),
         ),
       (region) =>
         isImpairedInHindsight(

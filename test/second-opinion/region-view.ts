@@ -33,6 +33,15 @@ export interface RegionView {
   newestBadAt: number | null;
 }
 
+/** Of an incident, what a region's view needs. */
+interface PastIncident {
+  venue: string;
+  component: string;
+  lastBadAt: number;
+  closedAt: number | null;
+  retractedAt: number | null;
+}
+
 const tenMinutesMs = 10 * 60_000;
 const sixHoursMs = 6 * 3_600_000;
 const sevenDaysMs = 7 * 24 * 3_600_000;
@@ -49,6 +58,7 @@ export function viewOf(
   knownAt: number,
   rules: Rules,
   impairments: Impairment[],
+  pastIncidents: PastIncident[],
 ): RegionView {
   const judged = new Judged(series, at, knownAt, rules, impairments);
   const seen = judged.within(at - windowMs(series.component, rules));
@@ -63,6 +73,15 @@ export function viewOf(
     at - rules.partial_windows * windowMs(series.component, rules);
   const failsInPart =
     reporting &&
+    !pastIncidents.some(
+      (one) =>
+        one.venue === series.venue &&
+        one.component === series.component.id &&
+        one.retractedAt === null &&
+        one.closedAt !== null &&
+        one.closedAt <= at &&
+        one.lastBadAt > partFrom,
+    ) &&
     !touchesImpairment(
       impairments.filter(({ recognisedAt }) => recognisedAt <= knownAt),
       series.region,
