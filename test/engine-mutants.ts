@@ -1331,10 +1331,9 @@ $$;`,
   {
     breaks: "an impairment that may be none retracts",
     file: "engine/040-impaired-regions.sql",
-    found: `          or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms)
-          or not exists`,
-    becomes: `          or true
-          or not exists`,
+    found:
+      "and (i.ended_at <= known_at or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms))",
+    becomes: "",
     noticedBy: ["4-cascade"],
   },
   {
@@ -1382,14 +1381,6 @@ $$;`,
     found: "or s.state = 'operational' and s.bad_run >= r.opening_bad_run - 1",
     becomes: "",
     noticedBy: ["6-suspect-that-is-about-to-be"],
-  },
-  {
-    breaks: "an impairment waits for others where there are none",
-    file: "engine/040-impaired-regions.sql",
-    found:
-      "or not exists (select from region g where g.published and g.region_id <> all (coalesce(i.beside, array[i.region_id])))",
-    becomes: "",
-    noticedBy: ["4-impaired-in-hindsight"],
   },
   {
     breaks: "what was an incident fails in part",

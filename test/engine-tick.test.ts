@@ -405,9 +405,19 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       "half of those that are known",
     );
     t.equal(
-      await of(["rest:ticker", bad], ["rest:book", good], ["ws:trades", good]),
+      await of(["rest:ticker", good], ["rest:book", good], ["ws:trades", bad]),
+      "outage",
+      "all of its streams",
+    );
+    t.equal(
+      await of(
+        ["rest:ticker", bad],
+        ["rest:book", good],
+        ["rest:time", good],
+        ["ws:trades", good],
+      ),
       "degraded",
-      "one of three",
+      "one of three endpoints",
     );
     t.equal(
       await of(["rest:ticker", "eu-central _*24"]),

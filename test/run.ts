@@ -29,11 +29,12 @@ const report = `${root}/.tap/report.tap`;
 /** On two cores: a third of the tests' time is waiting for clocks. With three the run took a tenth longer. */
 const atOnce = 4;
 /** Of a file, by its own clock. One that does not even look at it any more is killed a little later. */
-const limitS = 300;
+const limitS = 450;
 
 /** Half a minute and more each: begun last, one of them would run alone at the end. */
 const long = [
-  ...["engine-scenarios", "second-opinion", "demo", "typical-trouble"],
+  ...["incident-scenarios", "engine-scenarios", "second-opinion", "demo"],
+  ...["typical-trouble"],
   ...["engine-tick", "replay-rules", "api-states", "replay", "as-of-when"],
   ...["whole-way", "demo-day", "catch-up", "upkeep", "second-opinion-fleets"],
   ...["prometheus", "move", "engine-mutants", "api-board", "crowd-of-faults"],

@@ -741,7 +741,7 @@ export const rules: Rule[] = [
     "state-majority",
     "a simple majority of the reporting regions does",
     "engine-scenarios",
-    "the engine, scenario by scenario",
+    "states, scenario by scenario",
   ),
 
   // errors

@@ -15,7 +15,7 @@ as $$
 $$;
 
 -- The regions whose votes of an instant are not counted in hindsight: those that were known to be impaired by then, and those of which that has shown since. Shown it
--- has when the impairment is over and was the region's own, or has lasted for as long as others may take to see the same, or where there are no others.
+-- has when the impairment is over and was the region's own, or has lasted for as long as others may take to see the same.
 create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
@@ -27,11 +27,7 @@ as $$
     and (
       i.recognised_at <= at
       or not (i.seen_elsewhere and i.ended_at <= known_at)
-        and (
-          i.ended_at <= known_at
-          or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms)
-          or not exists (select from region g where g.published and g.region_id <> all (coalesce(i.beside, array[i.region_id])))
-        )
+        and (i.ended_at <= known_at or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms))
     )
 $$;
 

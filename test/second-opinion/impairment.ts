@@ -115,14 +115,13 @@ export function isImpairedInHindsight(
   region: string,
   openedAt: number,
   now: number,
-  { regions, rules }: World,
+  { rules }: World,
 ): boolean {
   const shown = impairments.filter(
-    ({ group, recognisedAt, endedAt, seenElsewhere }) =>
+    ({ recognisedAt, endedAt, seenElsewhere }) =>
       recognisedAt <= openedAt ||
       (endedAt === null
-        ? recognisedAt <= now - rules.impaired_within_ms ||
-          regions.every((one) => group.includes(one))
+        ? recognisedAt <= now - rules.impaired_within_ms
         : !seenElsewhere),
   );
   return isImpaired(shown, region, openedAt);

@@ -1,0 +1,20 @@
+/** Plays scenarios of some chapters of the rule book, one after the other, on a database of their own. */
+import type { Test } from "tap";
+import { migratedDatabase } from "./database.js";
+import { play } from "./scenario-play.js";
+import { readScenarios } from "./scenario.js";
+
+export async function playScenarios(
+  t: Test,
+  isPlayed: (chapter: number) => boolean,
+): Promise<void> {
+  const { pool } = await migratedDatabase(t);
+  const played = (await readScenarios()).filter(({ file }) =>
+    isPlayed(Number.parseInt(file)),
+  );
+  t.ok(played.length > 0, "there are some");
+  for (const scenario of played) {
+    const { file, shows, expected } = scenario;
+    t.strictSame(await play(pool, scenario), expected, `${file}: ${shows}`);
+  }
+}
