@@ -199,7 +199,7 @@ as $$
         and not exists (
           select from incident i
           where i.component_id = c.component_id and i.retracted_at is null
-            and i.closed_at <= at
+            and i.closed_at < at
             and i.last_bad_at > at - engine.partial_span(c.cadence_ms, r)
         ) as in_part,
       coalesce(sum(w.samples), 0)::int as samples,

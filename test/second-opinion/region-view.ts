@@ -79,7 +79,7 @@ export function viewOf(
         one.component === series.component.id &&
         one.retractedAt === null &&
         one.closedAt !== null &&
-        one.closedAt <= at &&
+        one.closedAt < at &&
         one.lastBadAt > partFrom,
     ) &&
     !touchesImpairment(
