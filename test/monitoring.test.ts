@@ -166,7 +166,7 @@ function faultsOf(
   { expr, text }: Pick<Rule, "expr" | "text">,
   exported: Exported,
 ): string[] {
-  const { selectors, grouping } = namesIn(expr);
+  const { selectors, grouping, made } = namesIn(expr);
   const shown = text.matchAll(/\{\{ *(?:\$labels\.)?([a-z]\w*) *\}\}/g);
   const anywhere = new Set(
     selectors.flatMap(({ metric }) => [...(exported.get(metric) ?? [])]),
@@ -182,6 +182,7 @@ function faultsOf(
     ...(selectors.every(({ metric }) => exported.has(metric))
       ? [...grouping, ...[...shown].map(([, label = ""]) => label)]
           .filter((label) => !anywhere.has(label) && !always.includes(label))
+          .filter((label) => !made.includes(label))
           .filter((label) => !templateWords.includes(label))
           .map((label) => `nothing there has ${label}`)
       : []),

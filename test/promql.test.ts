@@ -12,6 +12,7 @@ void t.test("names in PromQL are found", (t) => {
         { metric: "y", labels: [] },
       ],
       grouping: ["a", "b", "h", "i", "j"],
+      made: [],
     },
   );
   t.strictSame(namesIn('absent(z) and up{job="k"} offset 5m'), {
@@ -20,7 +21,18 @@ void t.test("names in PromQL are found", (t) => {
       { metric: "up", labels: ["job"] },
     ],
     grouping: [],
+    made: [],
   });
+  t.strictSame(
+    namesIn(
+      'count by (k) (label_replace(max by (a, b) (x{a="c"} < 3), "k", "$1", "b", "(d|e):.*"))',
+    ),
+    {
+      selectors: [{ metric: "x", labels: ["a"] }],
+      grouping: ["k", "a", "b"],
+      made: ["k"],
+    },
+  );
   t.strictSame(namesIn("sum(x) by (a)").grouping, ["a"]);
   t.end();
 });

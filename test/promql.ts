@@ -5,6 +5,8 @@ export interface Named {
   selectors: { metric: string; labels: string[] }[];
   /** Labels that results are grouped or matched by. */
   grouping: string[];
+  /** Labels that the expression itself makes, by label_replace. */
+  made: string[];
 }
 
 const token =
@@ -15,11 +17,13 @@ const otherWords = ["and", "or", "unless", "bool", "offset"];
 
 export function namesIn(expression: string): Named {
   const tokens: string[] = expression.match(token) ?? [];
-  const named: Named = { selectors: [], grouping: [] };
+  const named: Named = { selectors: [], grouping: [], made: [] };
   for (let at = 0; at < tokens.length; at += 1) {
     const word = tokens[at]!;
     if (!name.test(word) || otherWords.includes(word)) continue;
     const next = tokens[at + 1];
+    if (word === "label_replace")
+      named.made.push(secondArgument(tokens, at + 1).slice(1, -1));
     if (groupingWords.includes(word)) {
       const end = next === "(" ? tokens.indexOf(")", at) : at;
       named.grouping.push(...tokens.slice(at, end).slice(2).filter(isName));
@@ -35,6 +39,17 @@ export function namesIn(expression: string): Named {
       named.selectors.push({ metric: word, labels: [] });
   }
   return named;
+}
+
+/** Of a call whose parenthesis opens at this place. */
+function secondArgument(tokens: string[], opens: number): string {
+  let depth = 0;
+  for (let at = opens; at < tokens.length; at += 1) {
+    if (tokens[at] === "(") depth += 1;
+    if (tokens[at] === ")") depth -= 1;
+    if (tokens[at] === "," && depth === 1) return tokens[at + 1]!;
+  }
+  throw new Error("expected label_replace to have a second argument");
 }
 
 function isName(text: string): boolean {
