@@ -7,7 +7,7 @@ const words: Partial<Record<Fault, string>> = {
 };
 
 /**
- * Tells of one component when it falls silent or its data grow stale, and when
+ * Logs when one component falls silent or its data grow stale, and when
  * that is over: samples have it slot by slot.
  */
 export function makeVerdictLog(

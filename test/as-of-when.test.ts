@@ -1,5 +1,5 @@
 /**
- * Every body is a function of the instant that it shows: two that show the same one have the same bytes, whoever made them, while the engine
+ * Every body is a function of the instant that it shows: two that show the same one have the same bytes, whichever process made them, while the engine
  * hangs and samples, heartbeats, notices and upkeep go on.
  */
 import { appendFile, cp } from "node:fs/promises";

@@ -719,7 +719,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-fails-in-part-retracted"],
   },
   {
-    breaks: "a failure in part is not judged anew",
+    breaks: "a failure in part is not judged again",
     file: "engine/060-evidence.sql",
     found: "(e.bad_run >= r.opening_bad_run or e.in_part)",
     becomes: "e.bad_run >= r.opening_bad_run",

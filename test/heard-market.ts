@@ -1,4 +1,4 @@
-/** A market, the stream that tells of it, and the REST endpoint that shows it, by a clock of the test's own: hours pass in no time. */
+/** A market, the stream that carries it, and the REST endpoint that shows it, by a clock of the test's own: hours pass in no time. */
 import type { NewestThing } from "../probe/answer-time.js";
 import { makeCounterpart, type Counterpart } from "../probe/counterpart.js";
 import { makeMeter, type Meter } from "../probe/meter.js";
@@ -22,7 +22,7 @@ export interface Market {
   stopsAtMs?: number;
   /** From when on its frames bear the time of the last trade before; absent: each bears its own. */
   freezesAtMs?: number;
-  /** The stream tells of the last trade again so often; absent: of each once. */
+  /** The stream repeats the last trade so often; absent: it sends each once. */
   resendsEveryMs?: number;
   /** Whether each frame is followed by one that bears no time. */
   hasTrailers?: boolean;
@@ -143,7 +143,7 @@ function framesOf(market: Market): { atMs: number; frames: Buffer[] }[] {
   return [...arrivals].map(([atMs, frames]) => ({ atMs, frames }));
 }
 
-/** When the stream tells of something, and the time that its frame bears. */
+/** When the stream sends something, and the time that its frame bears. */
 function toldBy(market: Market) {
   const { trades, untilMs, resendsEveryMs } = market;
   const { stopsAtMs = Infinity, freezesAtMs = Infinity } = market;

@@ -275,7 +275,7 @@ function lasting(history: Record<string, string[]>): Record<string, string[]> {
   );
 }
 
-/** Two to five minutes after an hour's end its rows are kept and added up by whoever refreshes: where that was in between, those of a week are not compared. */
+/** Two to five minutes after an hour's end its rows are kept and added up by the next refresh: where that was in between, those of a week are not compared. */
 function sameButForNewHours(
   t: Test,
   found: Record<string, string[]>,

@@ -157,7 +157,7 @@ async function daysAreKept(t: Test, pool: Pool, rows: number): Promise<void> {
   t.ok(kept!.minutes > 0);
 }
 
-/** Whoever is stopped goes on where it was; in the end all minutes that are kept are made by the present rules. */
+/** A run that is stopped goes on where it was; in the end all minutes that are kept are made by the present rules. */
 async function madeAgain(t: Test, pool: Pool): Promise<void> {
   await pool.query(sql`call upkeep.add_up(now())`);
   let pieces = 0;

@@ -117,7 +117,7 @@ function retractUnbacked(records: Records, now: Instant): void {
     if (retractedAt !== null) continue;
     if (openedAt <= now.at - rules.retraction_ms || openedAt >= now.at)
       continue;
-    const anew = confirm(
+    const again = confirm(
       now.series
         .filter(isOf(incident))
         .map((series) =>
@@ -141,8 +141,8 @@ function retractUnbacked(records: Records, now: Instant): void {
       (region) => isOutlier(now.outliers, { ...incident, region }, openedAt),
       now.world,
     );
-    const confirming = anew.votes.filter(({ confirms }) => confirms);
-    if (confirming.length >= anew.quorum) continue;
+    const confirming = again.votes.filter(({ confirms }) => confirms);
+    if (confirming.length >= again.quorum) continue;
     retract(records, incident, now.at);
   }
 }
