@@ -15,7 +15,7 @@ export interface Mutant {
 }
 
 const withoutImpaired =
-  "and s.region_id <> all (array(select engine.impaired_regions(at, at)))";
+  "and k.region_id <> all (array(select engine.impaired_regions(at, at)))";
 
 export const mutants: Mutant[] = [
   // 1. Instants
@@ -45,7 +45,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "samples are seen before they are known",
     file: "engine/030-region-verdicts.sql",
-    found: `      and s.ts <= at - s.received_after_s * interval '1 second'
+    found: `      and (s.received_after_s = 0 or s.ts <= at - s.received_after_s * interval '1 second')
     group by`,
     becomes: "    group by",
     noticedBy: ["6-silent-regions-were-well"],
@@ -53,21 +53,21 @@ export const mutants: Mutant[] = [
   {
     breaks: "where all is not well, samples are seen before they are known",
     file: "engine/030-region-verdicts.sql",
-    found: `        and s.ts <= engine.known_by(at, known_at, s.received_after_s, w.cadence_ms, r) - s.received_after_s * interval '1 second'
-        and engine.counts(s.ts, s.good, s.latency_us, w.slow_from_us, w.ours)
+    found: `        and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
       having`,
-    becomes: `        and engine.counts(s.ts, s.good, s.latency_us, w.slow_from_us, w.ours)
+    becomes: `        and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
       having`,
     noticedBy: ["6-late-trouble"],
   },
   {
     breaks: "bad runs are made of samples that are not known yet, too",
     file: "engine/030-region-verdicts.sql",
-    found: `        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
-        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
-      group by 1`,
-    becomes: `        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
-      group by 1`,
+    found: `          and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        group by 1`,
+    becomes: `          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        group by 1`,
     noticedBy: ["6-three-that-hung"],
   },
   {
@@ -87,7 +87,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "what failed is not looked at",
     file: "engine/030-region-verdicts.sql",
-    found: "(n.failed > 0 or n.slowest_us >= w.slow_from_us) is true",
+    found: "(n.failed or n.slowest_us >= w.slow_from_us) is true",
     becomes: "(n.slowest_us >= w.slow_from_us) is true",
     noticedBy: ["5-two-regions-of-three"],
   },
@@ -147,15 +147,15 @@ export const mutants: Mutant[] = [
   {
     breaks: "votes have no age",
     file: "engine/030-region-verdicts.sql",
-    found: "coalesce(look.newest_at, n.newest_at) > w.votes_from as reporting",
+    found: "c.newest_at > c.votes_from as reporting",
     becomes: "true as reporting",
     noticedBy: ["3-vote-age"],
   },
   {
     breaks: "a vote of exactly the greatest age counts",
     file: "engine/030-region-verdicts.sql",
-    found: "n.newest_at) > w.votes_from",
-    becomes: "n.newest_at) >= w.votes_from",
+    found: "c.newest_at > c.votes_from as reporting",
+    becomes: "c.newest_at >= c.votes_from as reporting",
     noticedBy: ["3-vote-age"],
   },
   {
@@ -213,8 +213,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "exactly the limit is not slow",
     file: "engine/030-region-verdicts.sql",
-    found: "s.good and s.latency_us >= w.slow_from_us",
-    becomes: "s.good and s.latency_us > w.slow_from_us",
+    found: "s.good and s.latency_us >= g.slow_from_us",
+    becomes: "s.good and s.latency_us > g.slow_from_us",
     noticedBy: ["3-slow-limits"],
   },
   {
@@ -243,7 +243,7 @@ export const mutants: Mutant[] = [
     breaks: "slow samples end a bad run",
     file: "engine/030-region-verdicts.sql",
     found:
-      "filter (where s.good and (s.latency_us >= w.slow_from_us) is not true)",
+      "filter (where s.good and (s.latency_us >= g.slow_from_us) is not true)",
     becomes: "filter (where s.good)",
     noticedBy: ["3-slow-venue", "3-slow-among-failed"],
   },
@@ -251,8 +251,8 @@ export const mutants: Mutant[] = [
     breaks: "good samples do not end a bad run",
     file: "engine/030-region-verdicts.sql",
     found:
-      "count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and",
-    becomes: "count(*) filter (where s.ts > c.judged_from and",
+      "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and",
+    becomes: "count(*) filter (where s.ts > g.judged_from and",
     noticedBy: ["6-scattered-errors", "6-three-in-a-row"],
   },
   {
@@ -273,9 +273,9 @@ export const mutants: Mutant[] = [
     breaks: "unserved slots make a stream's run",
     file: "engine/030-region-verdicts.sql",
     found:
-      "count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and not (c.streams and s.unserved is true)) as run",
+      "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run",
     becomes:
-      "count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from)) as run",
+      "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from)) as run",
     noticedBy: ["6-stall-before-the-socket-fell"],
   },
   {
@@ -288,14 +288,14 @@ export const mutants: Mutant[] = [
   {
     breaks: "nothing older than the window is looked at",
     file: "engine/010-rules.sql",
-    found: "max(engine.looked_at_span(c.cadence_ms, r))",
-    becomes: "max(engine.judged_span(c.cadence_ms, r))",
+    found: "engine.looked_at_span(max(c.cadence_ms), r)",
+    becomes: "engine.judged_span(max(c.cadence_ms), r)",
     noticedBy: ["6-fails-in-part"],
   },
   {
     breaks: "what fails in part is well while a window is",
     file: "engine/030-region-verdicts.sql",
-    found: `      when detail.in_part then 'degraded'
+    found: `      when n.in_part then 'degraded'
 `,
     becomes: "",
     noticedBy: ["6-fails-in-part-less-and-less"],
@@ -303,10 +303,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "two windows of three are enough to fail in part",
     file: "engine/030-region-verdicts.sql",
-    found: `and count(*) = r.partial_windows
-`,
-    becomes: `and count(*) > 0
-`,
+    found: "count(*) = r.partial_windows",
+    becomes: "count(*) > 0",
     noticedBy: ["6-fails-in-part-too-short"],
   },
   {
@@ -334,7 +332,7 @@ export const mutants: Mutant[] = [
     breaks: "half the share is enough to fail in part",
     file: "engine/030-region-verdicts.sql",
     found: `
-        and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
+          and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
 `,
     becomes: `
 `,
@@ -344,21 +342,21 @@ export const mutants: Mutant[] = [
     breaks: "three failures are enough to fail in part",
     file: "engine/030-region-verdicts.sql",
     found: `
-        and sum(w.failed) > r.opening_bad_run`,
+          and sum(w.failed) > r.opening_bad_run`,
     becomes: "",
     noticedBy: ["6-fails-in-part-of-few"],
   },
   {
     breaks: "a region fails in part by its own trouble once that is over",
     file: "engine/030-region-verdicts.sql",
-    found: " and not c.was_impaired",
+    found: " and not g.was_impaired",
     becomes: "",
     noticedBy: ["6-fails-in-part-after-an-impairment"],
   },
   {
     breaks: "a stream fails in part by its socket's faults",
     file: "engine/030-region-verdicts.sql",
-    found: "not s.good and not (c.streams and s.unserved is true)) as failed",
+    found: "not s.good and not (g.streams and s.unserved is true)) as failed",
     becomes: "not s.good) as failed",
     noticedBy: ["6-socket-fails-in-part"],
   },
@@ -574,22 +572,22 @@ export const mutants: Mutant[] = [
   {
     breaks: "regions that have left are published",
     file: "engine/050-quorum.sql",
-    found: "count(*) as regions from region g where g.published",
-    becomes: "count(*) as regions from region g",
+    found: "select count(*) from region g where g.published",
+    becomes: "select count(*) from region g",
     noticedBy: ["5-one-region-alone"],
   },
   {
     breaks: "it takes a majority of the regions in the registry",
     file: "engine/050-quorum.sql",
-    found: "count(s.state) filter (where o.region_id is null) as counted",
+    found: "count(s.state) filter (where not s.outlier) as counted",
     becomes: "(select count(*) from region g where g.published) as counted",
     noticedBy: ["5-ties-at-two"],
   },
   {
     breaks: "regions that do not report are counted",
     file: "engine/050-quorum.sql",
-    found: "      and s.reporting\n",
-    becomes: "",
+    found: "where k.reporting\n        and",
+    becomes: "where",
     noticedBy: ["6-witnesses-fall-silent"],
   },
   {
@@ -923,7 +921,7 @@ export const mutants: Mutant[] = [
     breaks: "a slow answer is not the end of an incident",
     file: "engine/030-region-verdicts.sql",
     found:
-      "filter (where not s.good or s.latency_us >= w.slow_from_us) as newest_bad_at",
+      "filter (where not s.good or s.latency_us >= g.slow_from_us) as newest_bad_at",
     becomes: "filter (where not s.good) as newest_bad_at",
     noticedBy: ["3-slow-venue"],
   },
@@ -1267,8 +1265,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "a run is made of what a region's own trouble did",
     file: "engine/030-region-verdicts.sql",
-    found: `        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
-      group by 1`,
+    found: `          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        group by 1`,
     becomes: "      group by 1",
     noticedBy: ["4-run-after-an-impairment"],
   },
@@ -1385,28 +1383,28 @@ $$;`,
   {
     breaks: "what was an incident fails in part",
     file: "engine/030-region-verdicts.sql",
-    found: "and i.last_bad_at > at - engine.partial_span(c.cadence_ms, r)",
+    found: "and i.last_bad_at > g.part_from",
     becomes: "and false",
     noticedBy: ["6-fails-in-part-after-an-incident"],
   },
   {
     breaks: "an outlier votes",
     file: "engine/050-quorum.sql",
-    found: "engine.is_bad(s.state) and o.region_id is null",
+    found: "engine.is_bad(s.state) and not s.outlier",
     becomes: "engine.is_bad(s.state)",
     noticedBy: ["4-outlier", "4-two-outliers-of-five"],
   },
   {
     breaks: "an outlier's outage counts",
     file: "engine/050-quorum.sql",
-    found: "s.state = 'outage' and o.region_id is null",
+    found: "s.state = 'outage' and not s.outlier",
     becomes: "s.state = 'outage'",
     noticedBy: ["4-outlier-and-a-slow-region"],
   },
   {
     breaks: "an outlier is one of those of whom it takes a quorum",
     file: "engine/050-quorum.sql",
-    found: "count(s.state) filter (where o.region_id is null) as counted",
+    found: "count(s.state) filter (where not s.outlier) as counted",
     becomes: "count(s.state) as counted",
     noticedBy: ["4-two-outliers-of-five"],
   },

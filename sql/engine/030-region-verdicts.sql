@@ -72,22 +72,32 @@ as $$
   ours as (
     select * from engine.own_trouble(since, at, known_at)
   ),
+  -- What follows from a cadence, of which there are a few. Computed for each series of a fleet, it took as long as joining them.
+  spans as materialized (
+    select
+      c.cadence_ms,
+      engine.judged_span(c.cadence_ms, r) as judged_span,
+      engine.judged_span(c.cadence_ms, r) = engine.ms(r.window_ms) as usual,
+      at - engine.judged_span(c.cadence_ms, r) as judged_from,
+      at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
+      at - engine.partial_span(c.cadence_ms, r) as part_from,
+      at - engine.looked_at_span(c.cadence_ms, r) as looked_at_from
+    from (select distinct cadence_ms from component) c
+  ),
   -- all that a series is judged by
   series as (
     select
       c.component_id,
       g.region_id,
-      c.cadence_ms,
+      p.*,
       -- the socket's faults, which are no stream's own
       c.kind = 'ws' and c.component <> 'ws:conn' as streams,
-      engine.judged_span(c.cadence_ms, r) = engine.ms(r.window_ms) as usual,
-      at - engine.judged_span(c.cadence_ms, r) as judged_from,
-      at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
       t.p50_us as typical_p50_us,
       engine.slow_from_us(c.kind, t.p50_us, r) as slow_from_us,
-      (i.ended_at > at - engine.partial_span(c.cadence_ms, r)) is true as was_impaired,
+      (i.ended_at > p.part_from) is true as was_impaired,
       o.spans as ours
     from component c
+    join spans p using (cadence_ms)
     join venue v using (venue_id)
     cross join region g
     left join impaired i on i.region_id = g.region_id
@@ -101,8 +111,8 @@ as $$
     select
       s.component_id,
       s.region_id,
-      count(*) as samples,
-      count(*) filter (where not s.good) as failed,
+      count(*)::int as samples,
+      bool_or(not s.good) as failed,
       max(s.latency_us) filter (where s.good) as slowest_us,
       max(s.ts) as newest_at
     from sample s
@@ -110,120 +120,153 @@ as $$
       and s.ts > since
       and s.ts > at - engine.ms(r.window_ms)
       and s.ts <= at
-      and s.ts <= at - s.received_after_s * interval '1 second'
+      -- nearly all take less than a second: to ask that first spares a third of the reading
+      and (s.received_after_s = 0 or s.ts <= at - s.received_after_s * interval '1 second')
     group by s.component_id, s.region_id
+  ),
+  -- which series to read sample by sample: something of theirs failed or was slow, or they are judged over longer
+  glanced as (
+    select
+      w.*,
+      n.samples as glanced_samples,
+      n.newest_at as glanced_newest_at,
+      of_components is not null or not w.usual or (n.failed or n.slowest_us >= w.slow_from_us) is true as closely
+    from series w
+    left join glance n using (component_id, region_id)
   ),
   counted as (
     select
-      w.*,
-      case when read.closely then look.samples else n.samples end::int as samples,
-      coalesce(look.failed, 0)::int as failed,
-      coalesce(look.slow, 0)::int as slow,
-      coalesce(look.unserved, 0)::int as unserved,
-      coalesce(look.newest_at, n.newest_at) as newest_at,
-      coalesce(look.newest_at, n.newest_at) > w.votes_from as reporting,
-      look.newest_well_at,
-      look.newest_bad_at
-    from series w
-    left join glance n using (component_id, region_id)
+      g.*,
+      g.glanced_samples as samples,
+      0 as failed,
+      0 as slow,
+      0 as unserved,
+      g.glanced_newest_at as newest_at,
+      null::timestamptz as newest_bad_at,
+      0 as bad_run,
+      null::timestamptz as run_from,
+      null::fault as newest_fault,
+      false as fails_in_part,
+      0 as part_samples,
+      0 as part_failed
+    from glanced g
+    where not g.closely and g.glanced_samples > 0
+    union all
+    -- A branch of its own: joined to all series of a fleet, these readings would be begun for each of them, though most read nothing.
+    select
+      g.*,
+      look.samples,
+      look.failed,
+      look.slow,
+      look.unserved,
+      look.newest_at,
+      look.newest_bad_at,
+      windows.bad_run,
+      windows.run_from,
+      windows.newest_fault,
+      -- what a region's own trouble did is no partial failure once it is over, and what was an incident is no second one
+      windows.fail_in_part
+        and not g.was_impaired
+        -- asked last: of nearly none
+        and not exists (
+          select from incident i
+          where i.component_id = g.component_id and i.retracted_at is null
+            and i.closed_at < at
+            and i.last_bad_at > g.part_from
+        ),
+      windows.samples,
+      windows.failed
+    from glanced g
     cross join lateral (
-      select of_components is not null or not w.usual or (n.failed > 0 or n.slowest_us >= w.slow_from_us) is true as closely
-    ) read
-    left join lateral (
       select
-        count(*) as samples,
-        count(*) filter (where not s.good) as failed,
-        count(*) filter (where s.good and s.latency_us >= w.slow_from_us) as slow,
-        count(*) filter (where s.unserved) as unserved,
+        count(*)::int as samples,
+        (count(*) filter (where not s.good))::int as failed,
+        (count(*) filter (where s.good and s.latency_us >= g.slow_from_us))::int as slow,
+        (count(*) filter (where s.unserved))::int as unserved,
         max(s.ts) as newest_at,
-        max(s.ts) filter (where s.good and (s.latency_us >= w.slow_from_us) is not true) as newest_well_at,
-        max(s.ts) filter (where not s.good or s.latency_us >= w.slow_from_us) as newest_bad_at
+        max(s.ts) filter (where s.good and (s.latency_us >= g.slow_from_us) is not true) as newest_well_at,
+        max(s.ts) filter (where not s.good or s.latency_us >= g.slow_from_us) as newest_bad_at
       from sample s
-      -- whether there is need of it stands inside: as a condition of the join it would be asked after the reading
-      where read.closely
-        and s.component_id = w.component_id
-        and s.region_id = w.region_id
+      where s.component_id = g.component_id
+        and s.region_id = g.region_id
         and s.ts > since
-        and s.ts > w.judged_from
+        and s.ts > g.judged_from
         and s.ts <= at
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, w.cadence_ms, r) - s.received_after_s * interval '1 second'
-        and engine.counts(s.ts, s.good, s.latency_us, w.slow_from_us, w.ours)
+        and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
       having count(*) > 0
-    ) look on true
-    where case when read.closely then look.samples else n.samples end > 0
+    ) look
+    -- Its samples by windows, counted back from now: the newest has the bad run, and all of them show whether it fails in part. Only where something is
+    -- bad in the newest one, so few series are read that far. In one reading: each plans all chunks there are.
+    cross join lateral (
+      select
+        coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
+        max(w.run_from) filter (where w.back = 0) as run_from,
+        (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
+        count(*) = r.partial_windows
+          and bool_and(w.samples >= r.min_samples and w.failed * 2 >= w.samples * r.degraded_bad_share)
+          and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
+          and sum(w.failed) > r.opening_bad_run is true as fail_in_part,
+        coalesce(sum(w.samples), 0)::int as samples,
+        coalesce(sum(w.failed), 0)::int as failed
+      from (
+        select
+          div(extract(epoch from at - s.ts), extract(epoch from g.judged_span)) as back,
+          count(*) filter (where not (g.streams and s.unserved is true)) as samples,
+          count(*) filter (where not s.good and not (g.streams and s.unserved is true)) as failed,
+          count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run,
+          min(s.ts) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run_from,
+          (array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from)))[1] as newest_fault
+        from sample s
+        where look.failed + look.slow > 0
+          and s.component_id = g.component_id
+          and s.region_id = g.region_id
+          and s.ts > since
+          and s.ts > g.looked_at_from
+          and s.ts <= at
+          and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        group by 1
+      ) w
+    ) windows
+    where g.closely
   )
   select
     c.component_id,
     c.region_id,
     case
-      when not c.reporting or c.samples < r.min_samples then 'unknown'
+      when not n.reporting or c.samples < r.min_samples then 'unknown'
       when c.failed >= c.samples * r.outage_bad_share then 'outage'
       -- rules of before had no such number
       when c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
-      when detail.in_part then 'degraded'
+      when n.in_part then 'degraded'
       else 'operational'
     end::state,
-    c.reporting,
+    n.reporting,
     c.samples,
     c.failed,
     c.slow,
     c.unserved,
-    detail.bad_run,
-    detail.run_from,
-    coalesce(detail.in_part, false),
-    detail.samples,
-    detail.failed,
+    c.bad_run,
+    c.run_from,
+    n.in_part,
+    c.part_samples,
+    c.part_failed,
     c.newest_at,
-    detail.newest_fault,
+    c.newest_fault,
     c.newest_bad_at,
     c.judged_from,
     c.typical_p50_us,
     c.slow_from_us,
     c.ours
   from counted c
-  -- Its samples by windows, counted back from now: the newest has the bad run, and all of them show whether it fails in part. Only where something is
-  -- bad in the newest one, so few series are read that far. In one reading: each plans all chunks there are.
+  -- one that reports nothing new does not fail now
   cross join lateral (
     select
-      coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
-      max(w.run_from) filter (where w.back = 0) as run_from,
-      (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
-      -- what a region's own trouble did is no partial failure once it is over, and what was an incident is no second one
-      c.reporting and not c.was_impaired
-        and count(*) = r.partial_windows
-        and bool_and(w.samples >= r.min_samples and w.failed * 2 >= w.samples * r.degraded_bad_share)
-        and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
-        and sum(w.failed) > r.opening_bad_run is true
-        -- asked last: of nearly none
-        and not exists (
-          select from incident i
-          where i.component_id = c.component_id and i.retracted_at is null
-            and i.closed_at < at
-            and i.last_bad_at > at - engine.partial_span(c.cadence_ms, r)
-        ) as in_part,
-      coalesce(sum(w.samples), 0)::int as samples,
-      coalesce(sum(w.failed), 0)::int as failed
-    from (
-      select
-        div(extract(epoch from at - s.ts) * 1000, extract(epoch from engine.judged_span(c.cadence_ms, r)) * 1000) as back,
-        count(*) filter (where not (c.streams and s.unserved is true)) as samples,
-        count(*) filter (where not s.good and not (c.streams and s.unserved is true)) as failed,
-        count(*) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and not (c.streams and s.unserved is true)) as run,
-        min(s.ts) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from) and not (c.streams and s.unserved is true)) as run_from,
-        (array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(c.newest_well_at, c.judged_from)))[1] as newest_fault
-      from sample s
-      where c.failed + c.slow > 0
-        and s.component_id = c.component_id
-        and s.region_id = c.region_id
-        and s.ts > since
-        and s.ts > at - engine.looked_at_span(c.cadence_ms, r)
-        and s.ts <= at
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
-        and engine.counts(s.ts, s.good, s.latency_us, c.slow_from_us, c.ours)
-      group by 1
-    ) w
-  ) detail
+      c.newest_at > c.votes_from as reporting,
+      c.newest_at > c.votes_from and c.fails_in_part as in_part
+  ) n
 $$;
 
 -- Keeps what each region sees now, for whoever reads it and for the next chapters. Only what changed is written.

@@ -34,29 +34,34 @@ as $$
   with votes as (
     select
       c.component_id,
-      count(s.state) filter (where o.region_id is null) as counted,
-      count(*) filter (where s.state = 'outage' and o.region_id is null) as outage,
-      count(*) filter (where engine.is_bad(s.state) and o.region_id is null) as bad,
+      count(s.state) filter (where not s.outlier) as counted,
+      -- here, so that it is computed once, and not for every comparison with it
+      engine.quorum(
+        count(s.state) filter (where not s.outlier),
+        (select count(*) from region g where g.published),
+        r
+      ) as quorum,
+      count(*) filter (where s.state = 'outage' and not s.outlier) as outage,
+      count(*) filter (where engine.is_bad(s.state) and not s.outlier) as bad,
       count(*) filter (where s.state = 'operational') as operational,
-      count(*) filter (where engine.is_bad(s.state) and o.region_id is not null) as outliers
+      count(*) filter (where engine.is_bad(s.state) and s.outlier) as outliers
     from component c
     join venue v using (venue_id)
-    left join region_state s
-      on s.component_id = c.component_id
-      and s.reporting
-      and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-    left join engine.outliers(at) o on o.component_id = s.component_id and o.region_id = s.region_id
+    left join (
+      select k.*, (k.component_id, k.region_id) in (select o.component_id, o.region_id from engine.outliers(at) o) as outlier
+      from region_state k
+      where k.reporting
+        and k.region_id <> all (array(select engine.impaired_regions(at, at)))
+    ) s using (component_id)
     where c.published and v.published
     group by c.component_id
   )
   select
     v.component_id,
     v.counted::smallint,
-    q.quorum::smallint,
-    engine.by_quorum(q.quorum, v.outage, v.bad, v.operational, v.outliers)
+    v.quorum::smallint,
+    engine.by_quorum(v.quorum, v.outage, v.bad, v.operational, v.outliers)
   from votes v
-  cross join (select count(*) as regions from region g where g.published) published
-  cross join lateral (select engine.quorum(v.counted, published.regions, r) as quorum) q
 $$;
 
 create function engine.keep_component_states(at timestamptz, r engine.rules) returns void

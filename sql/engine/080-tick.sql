@@ -94,16 +94,18 @@ $$;
 create function engine.forget_unwatched() returns void
 language plpgsql
 as $$
+declare
+  -- as arrays: they are short, whatever the planner takes the tables for
+  unpublished_regions    smallint[] := array(select g.region_id from region g where not g.published);
+  unpublished_components integer[] := array(
+    select c.component_id from component c join venue v using (venue_id) where not (c.published and v.published)
+  );
 begin
   delete from region_state s
-  using component c, venue v, region g
-  where c.component_id = s.component_id and v.venue_id = c.venue_id and g.region_id = s.region_id
-    and not (c.published and v.published and g.published);
+  where s.component_id = any (unpublished_components) or s.region_id = any (unpublished_regions);
 
   delete from component_state s
-  using component c, venue v
-  where c.component_id = s.component_id and v.venue_id = c.venue_id
-    and not (c.published and v.published);
+  where s.component_id = any (unpublished_components);
 
   delete from venue_state s
   using venue v
