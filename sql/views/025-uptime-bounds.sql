@@ -116,8 +116,8 @@ begin
   end if;
   -- minutes are whole
   return row(
-    floor(100000 * (measured - down + floor((n - m) * (1 - most_down)))::numeric / scheduled) / 1000,
-    ceil(100000 * (measured - down + ceil((n - m) * (1 - least_down)))::numeric / scheduled) / 1000
+    floor(100000 * (measured - down + floor((n - m) * (1 - most_down)))::numeric / scheduled) * 0.001,
+    ceil(100000 * (measured - down + ceil((n - m) * (1 - least_down)))::numeric / scheduled) * 0.001
   )::api.bounds;
 end;
 $$;
@@ -136,7 +136,7 @@ language sql immutable parallel safe
 return case
   when scheduled > 0 and below + above = 0 then row(uptime_pct, uptime_pct)::api.bounds
   when scheduled > 0 then row(
-    greatest(least(floor(1000 * (up - sqrt(below)) / scheduled)::numeric / 1000, uptime_pct), 0),
-    least(greatest(ceil(1000 * (up + sqrt(above)) / scheduled)::numeric / 1000, uptime_pct), 100)
+    greatest(least(floor(1000 * (up - sqrt(below)) / scheduled)::numeric * 0.001, uptime_pct), 0),
+    least(greatest(ceil(1000 * (up + sqrt(above)) / scheduled)::numeric * 0.001, uptime_pct), 100)
   )::api.bounds
 end;
