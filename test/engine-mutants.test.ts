@@ -71,7 +71,7 @@ async function goesOtherwise(
 
 async function definitions(db: Db): Promise<string[]> {
   const rows = await db.query<{ definition: string }>(sql`
-    select pg_get_functiondef(p.oid) as definition
+    select coalesce(pg_get_function_sqlbody(p.oid), p.prosrc) as definition
     from pg_proc p
     where p.pronamespace in ('engine'::regnamespace, 'api'::regnamespace) and p.prokind = 'f'
     order by p.oid

@@ -132,8 +132,10 @@ as $$
   having bool_or(i.inside)
 $$;
 
+-- Planned once: left to choose, PostgreSQL plans these statements at every tick, which takes several times as long as they do.
 create function engine.keep_impairments(at timestamptz, r engine.rules) returns void
 language plpgsql
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   update impairment i
