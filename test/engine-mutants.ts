@@ -1328,18 +1328,34 @@ $$;`,
   },
   {
     breaks: "an impairment that may be none retracts",
-    file: "engine/040-impaired-regions.sql",
-    found:
-      "and (i.ended_at <= known_at or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms))",
-    becomes: "",
+    file: "engine/030-region-verdicts.sql",
+    found: "else recognised_at <= known_at - engine.ms(r.impaired_within_ms)",
+    becomes: "else recognised_at <= known_at",
     noticedBy: ["4-cascade"],
   },
   {
     breaks: "an impairment that was none retracts",
-    file: "engine/040-impaired-regions.sql",
-    found: "or not (i.seen_elsewhere and i.ended_at <= known_at)",
-    becomes: "or true",
+    file: "engine/030-region-verdicts.sql",
+    found: "when ended_at <= known_at then not seen_elsewhere",
+    becomes: "when ended_at <= known_at then true",
     noticedBy: ["4-cascade"],
+  },
+  {
+    breaks: "an impairment that may be none takes a partial failure back",
+    file: "engine/030-region-verdicts.sql",
+    found: `where i.started_at <= at
+      and engine.is_own_trouble(i.recognised_at, i.ended_at, i.seen_elsewhere, at, known_at, r)`,
+    becomes: `where i.started_at <= at
+      and i.recognised_at <= known_at and not i.seen_elsewhere`,
+    noticedBy: ["6-fails-in-part-before-a-cascade"],
+  },
+  {
+    breaks: "a region does not fail in part after an impairment that was none",
+    file: "engine/030-region-verdicts.sql",
+    found:
+      "when recognised_at <= at then (seen_elsewhere and ended_at <= at) is not true",
+    becomes: "when recognised_at <= at then true",
+    noticedBy: ["6-fails-in-part-before-a-cascade"],
   },
   {
     breaks: "an impairment that lasts ends when another network fails",

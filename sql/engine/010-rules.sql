@@ -111,7 +111,7 @@ language plpgsql stable
 as $$
 begin
   return (
-    select coalesce(engine.looked_at_span(max(c.cadence_ms), r), engine.ms(r.window_ms))
+    select engine.looked_at_span(max(c.cadence_ms), r)
     from component c
     join venue v using (venue_id)
     where c.published and v.published

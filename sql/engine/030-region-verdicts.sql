@@ -14,6 +14,24 @@ as $$
   group by i.region_id
 $$;
 
+-- Is an impairment taken for the region's own trouble at an instant? One that was recognised by then is, until it ends since others see the same. In
+-- hindsight one that was recognised later is, too, but only once that has been shown: it is over and was the region's own, or has lasted for as
+-- long as others may take to see the same.
+create function engine.is_own_trouble(
+  recognised_at timestamptz,
+  ended_at timestamptz,
+  seen_elsewhere boolean,
+  at timestamptz,
+  known_at timestamptz,
+  r engine.rules
+) returns boolean
+language sql immutable parallel safe
+return case
+  when recognised_at <= at then (seen_elsewhere and ended_at <= at) is not true
+  when ended_at <= known_at then not seen_elsewhere
+  else recognised_at <= known_at - engine.ms(r.impaired_within_ms)
+end;
+
 -- Does a sample count? All do but the bad ones that the region's own network is to blame for.
 create function engine.counts(ts timestamptz, good boolean, latency_us integer, slow_from_us integer, ours tstzmultirange) returns boolean
 language sql immutable parallel safe
@@ -66,7 +84,8 @@ as $$
   with impaired as (
     select i.region_id, max(coalesce(i.ended_at, 'infinity')) as ended_at
     from impairment i
-    where i.recognised_at <= known_at and i.started_at <= at and not i.seen_elsewhere
+    where i.started_at <= at
+      and engine.is_own_trouble(i.recognised_at, i.ended_at, i.seen_elsewhere, at, known_at, r)
     group by i.region_id
   ),
   ours as (
@@ -170,7 +189,7 @@ as $$
         -- asked last: of nearly none
         and not exists (
           select from incident i
-          where i.component_id = g.component_id and i.retracted_at is null
+          where i.component_id = g.component_id and coalesce(i.retracted_at, 'infinity') > known_at
             and i.closed_at < at
             and i.last_bad_at > g.part_from
         ),
@@ -203,10 +222,14 @@ as $$
         coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
         max(w.run_from) filter (where w.back = 0) as run_from,
         (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
-        count(*) = r.partial_windows
+        -- false by rules of before, which have no such windows
+        coalesce(
+          count(*) = r.partial_windows
           and bool_and(w.samples >= r.min_samples and w.failed * 2 >= w.samples * r.degraded_bad_share)
           and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
-          and sum(w.failed) > r.opening_bad_run is true as fail_in_part,
+          and sum(w.failed) > r.opening_bad_run,
+          false
+        ) as fail_in_part,
         coalesce(sum(w.samples), 0)::int as samples,
         coalesce(sum(w.failed), 0)::int as failed
       from (

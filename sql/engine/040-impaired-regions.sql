@@ -14,8 +14,7 @@ as $$
     and (i.ended_at is null or i.ended_at > at or i.ended_at = at and not i.seen_elsewhere)
 $$;
 
--- The regions whose votes of an instant are not counted in hindsight: those that were known to be impaired by then, and those of which that has shown since. Shown it
--- has when the impairment is over and was the region's own, or has lasted for as long as others may take to see the same.
+-- The regions whose votes of an instant are not counted in hindsight.
 create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
@@ -23,12 +22,8 @@ as $$
   from impairment i
   where i.recognised_at <= known_at
     and i.started_at <= at
-    and (i.ended_at is null or i.ended_at > at or i.ended_at = at and not i.seen_elsewhere)
-    and (
-      i.recognised_at <= at
-      or not (i.seen_elsewhere and i.ended_at <= known_at)
-        and (i.ended_at <= known_at or i.recognised_at <= known_at - engine.ms(r.impaired_within_ms))
-    )
+    and coalesce(i.ended_at, 'infinity') >= at
+    and engine.is_own_trouble(i.recognised_at, i.ended_at, i.seen_elsewhere, at, known_at, r)
 $$;
 
 -- From where does each published region look? Regions whose probes all run on one machine are one vantage, named by the first of them.

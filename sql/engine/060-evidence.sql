@@ -120,7 +120,7 @@ as $$
         jsonb_build_object(
           'region', e.region,
           'reason', case
-            when e.impaired then 'impaired: most venues turned bad there at once, and nowhere else'
+            when e.impaired then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
             when e.outlier then 'outlier: it has seen this bad for long, and no quorum with it'
             when e.known_newest_at is null then 'no samples within the last hour'
             else 'newest sample too old'

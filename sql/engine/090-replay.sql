@@ -102,7 +102,7 @@ begin
   from venuewatch.impairment i
   cross join lateral jsonb_populate_record(i, case
     when only_venue is not null then jsonb_build_object('ended_at', coalesce(i.ended_at, 'infinity'))
-    when i.ended_at > eve then '{"ended_at": null}'
+    when i.ended_at > eve then '{"ended_at": null, "seen_elsewhere": false}'
     else '{}'
   end::jsonb) stood
   where (only_venue is not null or i.recognised_at <= eve)
@@ -113,7 +113,7 @@ begin
   from venuewatch.outlier o
   where o.started_at <= eve and (o.ended_at is null or o.ended_at > reaches_to - engine.longest_span(r));
 
-  -- those that are open, those that may be retracted or count for flapping, those whose names are taken on a day to which a
+  -- those that are open, those that may be retracted or count for flapping, those that were closed a moment ago, whose samples are no partial failure, those whose names are taken on a day to which a
   -- run may be traced back, and those that an operator keeps from opening again
   insert into incident overriding system value
   select i.*
@@ -124,6 +124,7 @@ begin
     and (
       i.closed_at is null and i.retracted_at is null
       or i.opened_at > eve - engine.ms(greatest(r.flap_within_ms, r.retraction_ms))
+      or i.closed_at > eve - engine.longest_span(r)
       or i.started_at >= date_trunc('day', eve, 'UTC') - interval '8 days'
       or i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null and i.dismissed_until is null
     );

@@ -80,7 +80,7 @@ select
             'venues', g.impaired_by,
             'measured', g.impaired_of,
             'reason', format(
-              '%s of %s venues measured there turned bad at once, and in no other region: its votes are not counted',
+              '%s of %s venues measured there turned bad at once, and in no other region whose own network worked: its votes are not counted',
               cardinality(g.impaired_by), g.impaired_of
             )
           ) end,

@@ -117,14 +117,20 @@ export function isImpairedInHindsight(
   now: number,
   { rules }: World,
 ): boolean {
-  const shown = impairments.filter(
-    ({ recognisedAt, endedAt, seenElsewhere }) =>
-      recognisedAt <= openedAt ||
-      (endedAt === null
-        ? recognisedAt <= now - rules.impaired_within_ms
-        : !seenElsewhere),
-  );
+  const shown = impairments.filter((one) => isShown(one, openedAt, now, rules));
   return isImpaired(shown, region, openedAt);
+}
+
+/** Was it known at this instant, or has it shown to be the region's own since? */
+function isShown(
+  { recognisedAt, endedAt, seenElsewhere }: Impairment,
+  at: number,
+  now: number,
+  rules: Rules,
+): boolean {
+  if (recognisedAt <= at) return true;
+  if (endedAt !== null) return !seenElsewhere;
+  return recognisedAt <= now - rules.impaired_within_ms;
 }
 
 /** Whether a bad sample of this slot is left out: the region's own trouble did it, which is over. */
@@ -143,19 +149,21 @@ export function isOfOwnTrouble(
   );
 }
 
-/** Whether an impairment of the region lasted beyond the one instant, and began by the other. */
-export function touchesImpairment(
+/** Whether the region had trouble of its own between two instants, as one knew at the later one or knows by now. */
+export function hadOwnTrouble(
   impairments: Impairment[],
   region: string,
-  after: number,
-  until: number,
+  { after, until, now }: { after: number; until: number; now: number },
+  rules: Rules,
 ): boolean {
   return impairments.some(
     (one) =>
       one.region === region &&
-      !one.seenElsewhere &&
       one.startedAt <= until &&
-      (one.endedAt === null || one.endedAt > after),
+      (one.endedAt === null ||
+        (one.endedAt > after &&
+          !(one.seenElsewhere && one.endedAt <= until))) &&
+      isShown(one, until, now, rules),
   );
 }
 

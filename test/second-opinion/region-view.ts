@@ -1,8 +1,8 @@
 /** Chapter 3 of the rule book: what one region sees of one component. */
 import {
   type Impairment,
+  hadOwnTrouble,
   isOfOwnTrouble,
-  touchesImpairment,
 } from "./impairment.js";
 import {
   type Component,
@@ -82,11 +82,11 @@ export function viewOf(
         one.closedAt < at &&
         one.lastBadAt > partFrom,
     ) &&
-    !touchesImpairment(
-      impairments.filter(({ recognisedAt }) => recognisedAt <= knownAt),
+    !hadOwnTrouble(
+      impairments,
       series.region,
-      partFrom,
-      at,
+      { after: partFrom, until: at, now: knownAt },
+      rules,
     ) &&
     everyWindowFails(judged, rules);
 

@@ -65,7 +65,6 @@ venues as (
   select
     p.day,
     p.venue_id,
-    case when sum(p.down) * 2 >= sum(p.components) then max(p.down_minutes) else 0 end as down_minutes,
     max(p.down_minutes) as bad_minutes,
     bool_or(p.is_rest) as has_rest,
     bool_or(not p.is_rest) as has_streams,
@@ -80,9 +79,11 @@ insert into venue_day_former (
   stream_minutes, stream_down_minutes, stream_half_hour_squares, stream_three_hour_squares
 )
 select
-  v.day, v.venue_id, 1440, v.down_minutes, v.bad_minutes - v.down_minutes, 30 * 1440, 180 * 1440,
+  v.day, v.venue_id, 1440, d.minutes, v.bad_minutes - d.minutes, 30 * 1440, 180 * 1440,
   r.minutes, v.rest_down_minutes, 30 * r.minutes, 180 * r.minutes,
   s.minutes, v.stream_down_minutes, 30 * s.minutes, 180 * s.minutes
 from venues v
+-- either kind is enough for the venue to be down
+cross join lateral (select greatest(v.rest_down_minutes, v.stream_down_minutes) as minutes) d
 cross join lateral (select case when v.has_rest then 1440 else 0 end as minutes) r
 cross join lateral (select case when v.has_streams then 1440 else 0 end as minutes) s

@@ -70,7 +70,7 @@ const evidence = object(
       object("One of them.", {
         region: shownAs(regionId, "ap-southeast"),
         reason: text(
-          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and nowhere else; outlier: it has seen this bad for long, and no quorum with it.",
+          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; outlier: it has seen this bad for long, and no quorum with it.",
           "no samples within the last hour",
         ),
       }),

@@ -145,7 +145,7 @@ export const regionsResponse = named(
                 ...recognisedBy,
                 reason: text(
                   "The same in words.",
-                  "14 of 15 venues measured there turned bad at once, and in no other region: its votes are not counted",
+                  "14 of 15 venues measured there turned bad at once, and in no other region whose own network worked: its votes are not counted",
                 ),
               },
             ),

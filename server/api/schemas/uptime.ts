@@ -81,7 +81,7 @@ export const excluded = list(
     ),
     minutes: integer("How many minutes that is by now.", 6),
     reason: text(
-      "`region impaired`: most venues turned bad at once in this region and nowhere else. `vantage impaired`: in all regions of one machine.",
+      "`region impaired`: most venues turned bad at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine.",
       "region impaired",
     ),
     venues: list("The venues by which it was recognised.", venueId),
