@@ -298,7 +298,6 @@ async function patternsAndBars(t: Test, { url }: Day) {
   const degraded: Record<string, [number, number]> = {
     okx: [12, 14],
     bybit: [9, 11],
-    kraken: [6, 8],
     gemini: [4, 8],
     kucoin: [8, 10],
     // blocked, limited or impaired in one region, and slow, which is no failure; a sample may get lost in a second region
@@ -315,6 +314,10 @@ async function patternsAndBars(t: Test, { url }: Day) {
     between(t, minutes[0]! + minutes[1]!, bounds, `${venue}: degraded minutes`);
     for (const { downMinutes } of newest) t.equal(downMinutes, 0, venue);
   }
+  // its socket was down, and with it all its streams: either kind is enough
+  const { days } = await get<VenuePage>(`${url}/v1/exchanges/kraken`);
+  const down = days.slice(-2).map(({ downMinutes }) => downMinutes ?? 0);
+  between(t, down[0]! + down[1]!, [6, 8], "kraken: down minutes");
 }
 
 /** Core goes on from the last instant: it has a few to decide, and none of them finds anything. */

@@ -1047,19 +1047,16 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine is suspect for as long as its venues are bad",
     file: "engine/040-impaired-regions.sql",
-    found: `(s.bad_since > at - engine.ms(r.impaired_within_ms)) is true
-        or s.state`,
-    becomes: `engine.is_bad(s.state)
-        or s.state`,
+    found:
+      "\n      and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true",
+    becomes: "",
     noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "one region makes its machine suspect",
     file: "engine/040-impaired-regions.sql",
-    found: `      bool_and(
-        (s.bad_since`,
-    becomes: `      bool_or(
-        (s.bad_since`,
+    found: "bool_and(s.touched)",
+    becomes: "bool_or(s.touched)",
     noticedBy: ["6-well-from-one-of-its-regions"],
   },
   {
@@ -1392,9 +1389,16 @@ $$;`,
   {
     breaks: "what is about to turn bad is not suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "or s.state = 'operational' and s.bad_run >= r.opening_bad_run - 1",
-    becomes: "",
+    found: "engine.is_bad(s.state) or s.bad_run > 0 as touched",
+    becomes: "engine.is_bad(s.state) as touched",
     noticedBy: ["6-suspect-that-is-about-to-be"],
+  },
+  {
+    breaks: "what was not asked since speaks for the machine's network",
+    file: "engine/040-impaired-regions.sql",
+    found: "    where s.newest_at >= s.since\n",
+    becomes: "",
+    noticedBy: ["6-suspect-by-what-was-asked-since"],
   },
   {
     breaks: "what was an incident fails in part",

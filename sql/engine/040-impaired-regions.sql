@@ -179,25 +179,34 @@ begin
 end;
 $$;
 
--- At which vantages does it look as if the machine's own network begins to fail? More than half of what all its regions measure has a component
--- that turned bad a moment ago in all of them, or is about to: endpoints are asked at different times, so some have failed three times when others have
--- twice. Whole venues take longer to turn bad, so this is seen before an impairment is.
+-- At which vantages does it look as if the machine's own network begins to fail? More than half of the venues that all its regions have measured since
+-- the newest trouble began have a component that is bad, or is about to be: endpoints are asked at different times, so some have failed three times
+-- when others have once, and those that are asked once a minute have not been asked yet. Whole venues take longer to turn bad, so this is
+-- seen before an impairment is.
 create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
-  with of_component as (
+  with seen as (
     select
       g.vantage,
       c.venue_id,
-      bool_and(
-        (s.bad_since > at - engine.ms(r.impaired_within_ms)) is true
-        or s.state = 'operational' and s.bad_run >= r.opening_bad_run - 1
-      ) as touched
+      s.component_id,
+      s.newest_at,
+      engine.is_bad(s.state) or s.bad_run > 0 as touched,
+      -- when the newest run began that is long enough to open an incident
+      max(s.run_from) filter (where engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run) over (partition by g.vantage) as since
     from engine.vantages(at) g
     join region_state s using (region_id)
     join component c using (component_id)
     where g.regions > 1 and s.state <> 'unknown'
-    group by g.vantage, c.venue_id, s.component_id
+      -- what a region has long seen bad shows nothing of now
+      and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true
+  ),
+  of_component as (
+    select s.vantage, s.venue_id, bool_and(s.touched) as touched
+    from seen s
+    where s.newest_at >= s.since
+    group by s.vantage, s.venue_id, s.component_id
   ),
   of_venue as (
     select o.vantage, o.venue_id, bool_or(o.touched) as touched

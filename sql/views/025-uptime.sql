@@ -425,14 +425,15 @@ begin atomic
   from api.own_impairment i
   join region g using (region_id)
   cross join (
-    select greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at, c.published_to
+    select greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at, c.published_to, k.generated_at
     from api.counted_to c
+    cross join api.clock k
   ) w
-  -- whole minutes that it touches
+  -- whole minutes that it touches, of which the last may not be over yet
   cross join lateral (
     select
       greatest(time_bucket('1 minute', i.started_at), w.from_at) as from_at,
-      time_bucket('1 minute', i.ended_at) + interval '1 minute' as to_at
+      least(time_bucket('1 minute', i.ended_at) + interval '1 minute', w.generated_at) as to_at
   ) e
   where g.published
     and coalesce(e.to_at, 'infinity') > e.from_at

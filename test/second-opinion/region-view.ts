@@ -31,6 +31,8 @@ export interface RegionView {
   confirms: boolean;
   /** Slot of the newest bad sample in the window. */
   newestBadAt: number | null;
+  /** Slot of the newest sample in the window. */
+  newestAt: number | null;
 }
 
 /** Of an incident, what a region's view needs. */
@@ -119,6 +121,7 @@ export function viewOf(
     failsInPart,
     confirms: isBad(state) && (badRun >= rules.opening_bad_run || failsInPart),
     newestBadAt: newestBad?.ts ?? null,
+    newestAt: newest?.ts ?? null,
   };
 }
 

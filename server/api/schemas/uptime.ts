@@ -69,7 +69,7 @@ export const componentUptime = object("The uptime of one component.", {
 });
 
 export const excluded = list(
-  "What was left out of the window: whole minutes in which a region was impaired by what no other saw, so that its own trouble is on no venue. Newest first.",
+  "What was left out of the window: whole minutes in which a region was impaired by what no other saw (the last one up to `generatedAt`, where it is not over), so that its own trouble is on no venue. Newest first.",
   object("Minutes of one region.", {
     region: regionId,
     from: instant("Start of the first minute.", "2026-01-30T03:10:00.000Z"),
