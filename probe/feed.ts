@@ -21,7 +21,7 @@ export interface Trouble {
   kind: "refused" | "unanswered";
   /** When it was first asked for, `performance.now()`. */
   askedMs: number;
-  /** How the venue put its refusal; null where it said nothing. */
+  /** How the venue put its refusal, or one that named none meanwhile; null where it said nothing. */
   words: string | null;
 }
 

@@ -26,6 +26,14 @@ export function refusedFeed(
   return silent.length === 1 ? silent[0]! : null;
 }
 
+/** Whether a refusal says nothing of what it refuses, so that it may be any of those. */
+export function namesNone(frame: unknown, asked: readonly Feed[]): boolean {
+  return (
+    isFields(frame) &&
+    !asked.some((feed) => names(frame, feed.stream.subscribe))
+  );
+}
+
 /** Whether a frame refuses something. */
 export function isRefusal(frame: unknown): boolean {
   if (!isFields(frame)) return false;

@@ -9,7 +9,7 @@ import {
 import type { Feed, Trouble } from "./feed.js";
 import { compileFrameReader } from "./frame-reader.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
-import { isRefusal, refusedFeed } from "./refusal.js";
+import { isRefusal, namesNone, refusedFeed } from "./refusal.js";
 import { refusalWords } from "./refusal-words.js";
 import type { Resolver } from "./resolver.js";
 import type { FrameNumbers } from "./sequence.js";
@@ -110,6 +110,8 @@ export function startSession(options: SessionOptions): Session {
   /** When each was first asked for. */
   const asked = new Map<Feed, number>();
   const timesAsked = new Map<Feed, number>();
+  /** Of the newest refusal that says nothing of what it refuses: it may be why a stream stays unanswered. */
+  let unnamedWords: string | null = null;
   const served = new Set<Feed>();
   const heard = new Set<Feed>();
   // The same, by place: to ask a set for each frame takes half as long as to read it.
@@ -191,7 +193,7 @@ export function startSession(options: SessionOptions): Session {
       setImmediate(() => {
         if (socket.isEnded() || served.has(feed) || troubles.has(feed)) return;
         const askedMs = asked.get(feed)!;
-        trouble(feed, { kind: "unanswered", askedMs, words: null });
+        trouble(feed, { kind: "unanswered", askedMs, words: unnamedWords });
       }),
     );
   }
@@ -284,6 +286,8 @@ export function startSession(options: SessionOptions): Session {
 
   function onRefusal(frame: unknown, silent: Feed[]) {
     const feed = refusedFeed(frame, [...asked.keys()], silent);
+    if (!feed && namesNone(frame, [...asked.keys()]))
+      unnamedWords = refusalWords(frame);
     if (!feed || troubles.get(feed)?.kind === "refused") return;
     // It was sent again before its answer came: the venue says that once is enough.
     if (served.has(feed) && timesAsked.get(feed)! > 1) return;

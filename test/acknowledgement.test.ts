@@ -97,6 +97,19 @@ void t.test(
   },
 );
 
+void t.test(
+  "a refusal that names none of several gives the unanswered ones their reason",
+  async (t) => {
+    const { url } = await serveOkx(t, (ws) =>
+      ws.send(JSON.stringify({ event: "alert", message: "Bad request" })),
+    );
+    const { feed } = listening(t, url, { patience });
+    await until(() => names.every((name) => feed(name).trouble !== null));
+    for (const name of names)
+      t.equal(feed(name).trouble?.words, "Bad request", name);
+  },
+);
+
 void t.test("an acknowledgement that comes late ends the fault", async (t) => {
   let tell = () => {};
   const { url } = await serveOkx(t, (ws, arg) => {
