@@ -348,6 +348,18 @@ void t.test(
     t.match(own.excluded, [
       { region: "us-east", from: new Date(at(6)).toISOString(), minutes: 2 },
     ]);
+
+    await pool.query(sql`
+      update impairment set ended_at = k.generated_at from api.clock k where ended_at is null
+    `);
+    const [ended] = await pool.query<{ to: string; generated_at: Date }>(
+      sql`select api.excluded(7) -> 0 ->> 'to' as to, generated_at from api.clock`,
+    );
+    t.equal(
+      ended!.to,
+      ended!.generated_at.toISOString(),
+      "the minute that it ended in is not over",
+    );
   },
 );
 

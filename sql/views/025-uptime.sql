@@ -433,7 +433,7 @@ begin atomic
   cross join lateral (
     select
       greatest(time_bucket('1 minute', i.started_at), w.from_at) as from_at,
-      least(time_bucket('1 minute', i.ended_at) + interval '1 minute', w.generated_at) as to_at
+      case when i.ended_at is not null then least(time_bucket('1 minute', i.ended_at) + interval '1 minute', w.generated_at) end as to_at
   ) e
   where g.published
     and coalesce(e.to_at, 'infinity') > e.from_at
