@@ -1056,19 +1056,19 @@ void t.test("an impairment in hindsight retracts what it explains", (t) => {
      ${both(".*14 x*20")}
      us from -60s .*40
      v2 rest:ticker, every 5s
-     ${both(".*15 x*20")}
+     ${both(".*16 x*20")}
      us from -60s .*40
      v3 rest:ticker, every 5s
      ${both(".*40")}
      us from -60s .*40`,
   );
-  // three of twelve are bad on v0 at +15s, on v1 at +20s, on v2 at +25s
+  // three of twelve are bad on v0 at +15s, on v1 at +20s, on v2 at +30s
   t.match(
     judged.impairments,
     ["eu", "ap"].map((region) => ({
       region,
       startedAt: after(5),
-      recognisedAt: after(25),
+      recognisedAt: after(30),
       venues: ["v0", "v1", "v2"],
     })),
   );
