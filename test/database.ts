@@ -79,7 +79,7 @@ async function preparedDirectory(registry: Registry): Promise<string> {
 }
 
 /**
- * The engine plans anew at each tick what reads samples, so that none of a database's many chunks is planned in vain. A test's database
+ * The engine plans what reads samples at each tick, so that none of a database's many chunks is planned in vain. A test's database
  * has a few chunks, and kept plans halve its ticks.
  */
 async function keepPlans(pool: Pool): Promise<void> {
