@@ -1031,17 +1031,17 @@ export const mutants: Mutant[] = [
     breaks: "half of a machine's venues are suspect",
     file: "engine/040-impaired-regions.sql",
     found:
-      "count(*) filter (where v.touched) > count(*) * r.impaired_venue_share",
+      "count(*) filter (where v.touched_alone) > count(*) * r.impaired_venue_share",
     becomes:
-      "count(*) filter (where v.touched) >= count(*) * r.impaired_venue_share",
+      "count(*) filter (where v.touched_alone) >= count(*) * r.impaired_venue_share",
     noticedBy: ["6-half-of-the-venues-is-not-suspect"],
   },
   {
     breaks: "three venues make a machine suspect",
     file: "engine/040-impaired-regions.sql",
     found: `  having count(*) >= r.impaired_min_venues
-    and count(*) filter (where v.touched)`,
-    becomes: "  having count(*) filter (where v.touched)",
+    and count(*) filter (where v.touched_alone)`,
+    becomes: "  having count(*) filter (where v.touched_alone)",
     noticedBy: ["6-three-venues-are-not-suspect"],
   },
   {
@@ -1060,17 +1060,24 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-well-from-one-of-its-regions"],
   },
   {
-    breaks: "a machine with one region is suspect",
+    breaks: "a registry's only region is suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "where g.regions > 1 and s.state",
-    becomes: "where s.state",
+    found: "  where (select count(*) from region g where g.published) > 1\n",
+    becomes: "",
     noticedBy: ["6-only-region-is-not-suspect"],
   },
   {
-    breaks: "a machine is suspect although another one is asked",
-    file: "engine/070-incidents.sql",
-    found: "having count(distinct g.vantage) = 1",
-    becomes: "having count(distinct g.vantage) >= 1",
+    breaks: "a machine with one region is not suspect",
+    file: "engine/040-impaired-regions.sql",
+    found: "where s.state <> 'unknown'\n      -- what",
+    becomes: "where g.regions > 1 and s.state <> 'unknown'\n      -- what",
+    noticedBy: ["6-cut-beside-a-block"],
+  },
+  {
+    breaks: "a machine is suspect for what another one sees, too",
+    file: "engine/040-impaired-regions.sql",
+    found: " and t.vantages = 1 as touched_alone",
+    becomes: " as touched_alone",
     noticedBy: ["6-two-machines-are-not-suspect"],
   },
   {

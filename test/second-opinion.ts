@@ -208,7 +208,9 @@ function componentsNow(
         (region) => isOutlier(outliers, { ...one, region }, at),
         world,
       );
-      const counted = votes.map(({ region }) => region);
+      const confirming = votes
+        .filter(({ confirms }) => confirms)
+        .map(({ region }) => region);
       const past = before?.components.find(isOfComponent(one));
       return {
         ...one,
@@ -217,7 +219,9 @@ function componentsNow(
         notBadSince: isBad(state) ? null : (past?.notBadSince ?? at),
         quorum,
         votes,
-        suspect: isBad(state) && isSuspect(counted, views, world, at),
+        suspect:
+          isBad(state) &&
+          isSuspect({ venue: venue.id, confirming }, quorum, views, world, at),
       };
     }),
   );

@@ -180,10 +180,11 @@ end;
 $$;
 
 -- At which vantages does it look as if the machine's own network begins to fail? More than half of the venues that all its regions have measured since
--- the newest trouble began have a component that is bad, or is about to be: endpoints are asked at different times, so some have failed three times
--- when others have once, and those that are asked once a minute have not been asked yet. Whole venues take longer to turn bad, so this is
--- seen before an impairment is.
-create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
+-- the newest trouble began have a component that is bad, or is about to be, and no other vantage sees anything of that venue turn bad: endpoints are
+-- asked at different times, so some have failed three times when others have once, and those that are asked once a minute have not been asked yet.
+-- Whole venues take longer to turn bad, so this is seen before an impairment is. One row per such vantage and venue that it sees fail alone: what others have
+-- just begun to see, too, is no doing of its network.
+create function engine.suspect_sights(at timestamptz, r engine.rules) returns table (vantage smallint, venue_id smallint)
 language sql stable
 as $$
   with seen as (
@@ -198,9 +199,15 @@ as $$
     from engine.vantages(at) g
     join region_state s using (region_id)
     join component c using (component_id)
-    where g.regions > 1 and s.state <> 'unknown'
+    where s.state <> 'unknown'
       -- what a region has long seen bad shows nothing of now
       and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true
+  ),
+  touched_venue as (
+    select s.venue_id, count(distinct s.vantage) as vantages
+    from seen s
+    where s.touched
+    group by s.venue_id
   ),
   of_component as (
     select s.vantage, s.venue_id, bool_and(s.touched) as touched
@@ -209,13 +216,16 @@ as $$
     group by s.vantage, s.venue_id, s.component_id
   ),
   of_venue as (
-    select o.vantage, o.venue_id, bool_or(o.touched) as touched
+    select o.vantage, o.venue_id, bool_or(o.touched) and t.vantages = 1 as touched_alone
     from of_component o
-    group by o.vantage, o.venue_id
+    left join touched_venue t using (venue_id)
+    group by o.vantage, o.venue_id, t.vantages
   )
-  select v.vantage
+  select v.vantage, unnest(array_agg(v.venue_id) filter (where v.touched_alone))
   from of_venue v
+  -- a registry's only region has nobody to wait for
+  where (select count(*) from region g where g.published) > 1
   group by v.vantage
   having count(*) >= r.impaired_min_venues
-    and count(*) filter (where v.touched) > count(*) * r.impaired_venue_share
+    and count(*) filter (where v.touched_alone) > count(*) * r.impaired_venue_share
 $$;

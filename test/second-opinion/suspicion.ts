@@ -4,33 +4,51 @@ import { vantagesAt } from "./vantage.js";
 import { isBad, type World } from "./world.js";
 
 /**
+ * @param confirming the counted regions that confirm trouble at the venue
  * @param views of all regions on all components
- * @param counted the regions that are counted for the component
  */
 export function isSuspect(
-  counted: string[],
+  { venue, confirming }: { venue: string; confirming: string[] },
+  quorum: number,
   views: DatedView[],
   world: World,
   at: number,
 ): boolean {
-  const vantage = vantagesAt(world, at).find((regions) =>
-    counted.every((region) => regions.includes(region)),
-  );
-  if (counted.length === 0 || !vantage || vantage.length < 2) return false;
+  if (confirming.length < quorum || world.regions.length < 2) return false;
+  const suspects = vantagesAt(world, at)
+    .filter((vantage) =>
+      failingByItsNetwork(vantage, views, world, at).includes(venue),
+    )
+    .flat();
+  const left = confirming.filter((region) => !suspects.includes(region));
+  return left.length < quorum;
+}
 
+/** The venues that the vantage sees fail alone, where they are so many that it may be its own network. */
+function failingByItsNetwork(
+  vantage: string[],
+  views: DatedView[],
+  world: World,
+  at: number,
+): string[] {
   const { rules } = world;
-  const fresh = views.filter(
-    ({ region, state, badSince }) =>
-      vantage.includes(region) &&
+  const freshEverywhere = views.filter(
+    ({ state, badSince }) =>
       state !== "unknown" &&
       (badSince === null || badSince > at - rules.impaired_within_ms),
   );
+  const fresh = freshEverywhere.filter(({ region }) =>
+    vantage.includes(region),
+  );
+  const elsewhere = freshEverywhere
+    .filter((view) => !vantage.includes(view.region) && isTouched(view))
+    .map(({ venue }) => venue);
   const runs = fresh.flatMap(({ state, badRun, runFrom }) =>
     isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null
       ? [runFrom]
       : [],
   );
-  if (runs.length === 0) return false;
+  if (runs.length === 0) return [];
   const troubleAt = Math.max(...runs);
 
   const askedSince = fresh.filter(
@@ -38,16 +56,19 @@ export function isSuspect(
   );
   const measured = new Set(askedSince.map(({ venue }) => venue));
   const turning = [...measured].filter((venue) => {
+    if (elsewhere.includes(venue)) return false;
     const ofVenue = askedSince.filter((view) => view.venue === venue);
     const components = new Set(ofVenue.map(({ component }) => component));
     return [...components].some((component) =>
-      ofVenue
-        .filter((view) => view.component === component)
-        .every(({ state, badRun }) => isBad(state) || badRun >= 1),
+      ofVenue.filter((view) => view.component === component).every(isTouched),
     );
   });
-  return (
+  const looksSo =
     measured.size >= rules.impaired_min_venues &&
-    turning.length / measured.size > rules.impaired_venue_share
-  );
+    turning.length / measured.size > rules.impaired_venue_share;
+  return looksSo ? turning : [];
+}
+
+function isTouched({ state, badRun }: DatedView): boolean {
+  return isBad(state) || badRun >= 1;
 }
