@@ -3,6 +3,7 @@ import type { Condition, KeepAlive } from "../server/registry.js";
 import { makeBackoff } from "./backoff.js";
 import type { Cause } from "./cause.js";
 import type { Feed, Trouble } from "./feed.js";
+import { isUnmeasured } from "./measurement.js";
 import type { Resolver } from "./resolver.js";
 import type { FrameNumbers } from "./sequence.js";
 import { startSession, type Patience, type Session } from "./session.js";
@@ -55,6 +56,8 @@ export function startLine(options: LineOptions): Line {
   let next: Session | null = null;
   let down: Cause | null = null;
   let isSettling = false;
+  /** The newest socket that was open fell silent. Until something comes on the next one, it may be as mute. */
+  let fellSilent = false;
   let connectTimer = setTimeout(connect, options.openAfterMs);
   let overlapTimer: NodeJS.Timeout | undefined;
 
@@ -74,7 +77,9 @@ export function startLine(options: LineOptions): Line {
     isSettling = false;
     next = startSession({
       ...options,
+      mustSpeak: fellSilent,
       onOpen,
+      onSpoke,
       onServed,
       onData,
       onTrouble,
@@ -84,7 +89,11 @@ export function startLine(options: LineOptions): Line {
 
   function onOpen() {
     if (current) takeOverIn(overlapMs);
-    else takeOver();
+    else if (!fellSilent) takeOver();
+  }
+
+  function onSpoke(session: Session) {
+    if (session === next && !current) takeOver();
   }
 
   function takeOverIn(ms: number) {
@@ -159,26 +168,30 @@ export function startLine(options: LineOptions): Line {
 
   function onDown(session: Session, { cause, detail, retryAfterMs }: Down) {
     log.warn("socket down", { url, ...cause, detail });
-    if (session === current) return onCurrentDown(cause, retryAfterMs);
+    if (session === current) return onCurrentDown(session, cause, retryAfterMs);
     next = null;
     clearTimeout(overlapTimer);
-    if (!current) fall(cause);
+    if (!current) fall(session, cause);
     reconnect(retryAfterMs);
   }
 
-  function onCurrentDown(cause: Cause, retryAfterMs: number) {
-    const openedMs = current?.opened()?.atMs ?? Infinity;
+  function onCurrentDown(session: Session, cause: Cause, retryAfterMs: number) {
+    const openedMs = session.opened()?.atMs ?? Infinity;
     if (performance.now() - openedMs >= stableMs) backoff.reset();
     current = null;
     for (const feed of feeds) feed.meter.lost();
     if (next?.isOpen()) return takeOver();
-    fall(cause);
+    fall(session, cause);
     for (const feed of feeds) feed.trouble = null;
     if (!next) reconnect(retryAfterMs);
   }
 
-  function fall(cause: Cause) {
+  function fall(session: Session, cause: Cause) {
     down = cause;
+    fellSilent =
+      session.opened() !== null &&
+      !isUnmeasured(cause) &&
+      cause.fault === "timeout";
     for (const feed of feeds) feed.fall = cause;
   }
 

@@ -33,7 +33,11 @@ export interface SessionOptions {
   /** PEM: the authorities to trust; those of Node when not given. */
   ca?: string;
   log: Log;
+  /** The connection before fell silent: this one is pinged as soon as it is open, and given up unless something comes. */
+  mustSpeak?: boolean;
   onOpen(session: Session): void;
+  /** The first frame came, of whatever kind: a pong will do. */
+  onSpoke(session: Session): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
   onServed(session: Session, feed: Feed): void;
   /** `frame` is nobody else's and may be kept; `numbers` are good only until this returns. */
@@ -74,6 +78,8 @@ export interface Patience {
   askAgainMs: number;
   /** How long the welcome is waited for where the venue sends one. */
   welcomeWithinMs: number;
+  /** How long after its opening a socket must have sent a frame, if the one before fell silent. */
+  speakWithinMs: number;
 }
 
 /**
@@ -89,6 +95,7 @@ const usualPatience: Patience = {
   askAgainFirstMs: 5_000,
   askAgainMs: 20_000,
   welcomeWithinMs: 3_000,
+  speakWithinMs: 10_000,
 };
 
 /** Venues take five messages a second or more; Binance counts pings too. */
@@ -123,6 +130,7 @@ export function startSession(options: SessionOptions): Session {
   const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
   let arrived: Arrival | undefined;
+  let hasSpoken = false;
 
   const socket = openSocket({
     url,
@@ -131,7 +139,7 @@ export function startSession(options: SessionOptions): Session {
     ...(ca !== undefined && { ca }),
     ...(flow && { flow }),
     onOpen,
-    onHeard: ({ atMs }) => keepAlive?.heard(atMs),
+    onHeard,
     onMessage,
     onDown(down) {
       stop();
@@ -158,8 +166,29 @@ export function startSession(options: SessionOptions): Session {
       onDead: (reason) => socket.giveUp({ fault: "timeout" }, reason),
     });
     options.onOpen(session);
+    if (options.mustSpeak) awaitSpeech();
     if (!isWelcome) return welcomed();
     after(patience.welcomeWithinMs, welcomed);
+  }
+
+  function awaitSpeech() {
+    const { speakWithinMs } = patience;
+    socket.ping();
+    after(speakWithinMs, () =>
+      // After a standstill of ours, timers run before what came meanwhile is read.
+      setImmediate(() => {
+        if (hasSpoken) return;
+        const detail = `nothing came within ${speakWithinMs} ms of a ping`;
+        socket.giveUp({ fault: "timeout" }, detail);
+      }),
+    );
+  }
+
+  function onHeard({ atMs }: Arrival) {
+    keepAlive?.heard(atMs);
+    if (hasSpoken) return;
+    hasSpoken = true;
+    options.onSpoke(session);
   }
 
   /** The venue is ready, for all that is known. */

@@ -108,6 +108,7 @@ void t.test(
       ...{ url, keepAlive, resolver, log, feeds: streams.map(makeFeed) },
       userAgent: "test",
       onOpen: () => {},
+      onSpoke: () => {},
       onServed: () => {},
       onData: () => {},
       onTrouble() {

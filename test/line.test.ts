@@ -101,6 +101,51 @@ void t.test(
   },
 );
 
+void t.test(
+  "a venue whose sockets open and stay mute is down until one of them brings a frame",
+  async (t) => {
+    let opened = 0;
+    const { url, server } = await serveOkx(
+      t,
+      (ws, arg, place) => {
+        if (place === 0) acknowledge(ws, arg);
+      },
+      { autoPong: false },
+    );
+    server.on("connection", (ws) => {
+      opened += 1;
+      if (opened === 4) ws.on("ping", () => ws.pong());
+    });
+    const { line, feeds } = listening(t, url, {
+      keepAlive: {
+        send: { kind: "text", everyMs: 2000, text: "ping" },
+        replyWithinMs: 100,
+        deadAfterMs: null,
+      },
+      patience: { speakWithinMs: 200 },
+    });
+    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+    await until(() => line.down() !== null);
+    t.same(line.down(), { fault: "timeout" });
+
+    let seemedUp = false;
+    await until(() => {
+      if (opened < 4)
+        seemedUp ||=
+          line.down() === null ||
+          line.opened() !== null ||
+          feeds.some(({ meter, fall }) => meter.isSubscribed() || !fall);
+      return opened >= 4;
+    }, 20_000);
+    t.notOk(
+      seemedUp,
+      "two sockets that opened and said nothing change nothing",
+    );
+    await until(() => line.opened() !== null);
+    t.equal(line.down(), null, "a pong is a sign of life");
+  },
+);
+
 /** Two renewals of a socket with a stream that speaks twice a second, each frame by the newer socket so much earlier. */
 async function renewing(t: Test, aheadMs: number) {
   const heard = new Set<WebSocket>();

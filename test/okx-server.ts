@@ -23,8 +23,9 @@ export interface Arg {
 export async function serveOkx(
   t: Test,
   onSubscribe: (ws: WebSocket, arg: Arg, place: number) => void,
+  { autoPong = true } = {},
 ): Promise<{ url: string; server: WebSocketServer }> {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", autoPong });
   let place = -1;
   server.on("connection", (ws) => {
     const here = (place += 1);
