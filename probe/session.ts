@@ -37,7 +37,7 @@ export interface SessionOptions {
   mustSpeak?: boolean;
   onOpen(session: Session): void;
   /** The first frame came, of whatever kind: a pong will do. */
-  onSpoke(session: Session): void;
+  onSpoke?(session: Session): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
   onServed(session: Session, feed: Feed): void;
   /** `frame` is nobody else's and may be kept; `numbers` are good only until this returns. */
@@ -188,7 +188,7 @@ export function startSession(options: SessionOptions): Session {
     keepAlive?.heard(atMs);
     if (hasSpoken) return;
     hasSpoken = true;
-    options.onSpoke(session);
+    options.onSpoke?.(session);
   }
 
   /** The venue is ready, for all that is known. */

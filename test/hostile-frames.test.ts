@@ -108,7 +108,6 @@ void t.test(
       ...{ url, keepAlive, resolver, log, feeds: streams.map(makeFeed) },
       userAgent: "test",
       onOpen: () => {},
-      onSpoke: () => {},
       onServed: () => {},
       onData: () => {},
       onTrouble() {
