@@ -31,10 +31,12 @@ select
   ) as same_machine_as
 from machines m;
 
--- From how many places some regions look, and what readers should know about it: null where each region is a place of its own.
+-- From how many places some regions look, and what readers should know about it: null where each region is a place of its own. plpgsql, for
+-- its plan is kept.
 create function api.vantages_of(regions smallint[], out vantages integer, out note text)
-language sql stable
-begin atomic
+language plpgsql stable
+as $$
+begin
   with places as (
     select v.place, count(*) as regions, string_agg(g.region, ', ' order by g.position) as names, min(g.position) as position
     from api.vantage v
@@ -50,5 +52,7 @@ begin atomic
       ),
       ' ' order by p.position
     ) filter (where p.regions > 1)
-  from places p;
+  from places p
+  into vantages, note;
 end;
+$$;
