@@ -20,11 +20,12 @@ cross join lateral (
   select least(m.days_to, time_bucket('1 day', k.published_to)) as days_to
 ) d;
 
--- The published minutes of venues in a window that lies behind their hours, by the hour, as the hours have them (017). Null: of all venues.
+-- The published minutes of venues in a window that lies behind their hours, by the hour, as the hours have them (017).
 --
 -- A function of its own, planned for each of its windows: as a part of the board, whose plan is kept, it would read from a hundred chunks, and to set
--- them up took a fifth of the board's time. The squares are counted by halves of an hour, and not as bits: the board took a millisecond longer for it.
-create function api.open_venue_hours(from_at timestamptz, to_at timestamptz, of_venues smallint[])
+-- them up took a fifth of the board's time. It has rights of its own (roles.sql), as the view that asks it has. The squares are counted by halves of an hour, and not
+-- as bits: the board took a millisecond longer for it.
+create function api.open_venue_hours(from_at timestamptz, to_at timestamptz)
 returns table (
   hour timestamptz,
   venue_id smallint,
@@ -39,59 +40,114 @@ returns table (
   stream_down_minutes integer,
   stream_half_hour_squares integer
 )
-language plpgsql stable
+language plpgsql stable security definer
+set search_path = venuewatch, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 begin
   return query
   select
-    time_bucket('1 hour', m.minute),
+    m.hour,
     m.venue_id,
     count(*)::int,
     count(*) filter (where m.down)::int,
     count(*) filter (where m.bad and not m.down)::int,
-    (
-      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute))) ^ 2
-      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute))) ^ 2
-    )::int,
-    count(*) filter (where m.rest_components > 0)::int,
-    count(*) filter (where m.rest_components > 0 and m.rest_down * 2 >= m.rest_components)::int,
-    (
-      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute) and m.rest_components > 0)) ^ 2
-      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute) and m.rest_components > 0)) ^ 2
-    )::int,
-    count(*) filter (where m.components > m.rest_components)::int,
-    count(*) filter (
-      where m.components > m.rest_components and (m.components_down - m.rest_down) * 2 >= m.components - m.rest_components
-    )::int,
-    (
-      (count(*) filter (where time_bucket('30 minutes', m.minute) = time_bucket('1 hour', m.minute) and m.components > m.rest_components)) ^ 2
-      + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute) and m.components > m.rest_components)) ^ 2
-    )::int
-  from venue_minute m
-  where m.minute >= from_at and m.minute < to_at
-    and (of_venues is null or m.venue_id = any (of_venues))
-  group by 1, 2;
+    (count(*) filter (where m.first_half) ^ 2 + count(*) filter (where not m.first_half) ^ 2)::int,
+    count(*) filter (where m.has_rest)::int,
+    count(*) filter (where m.has_rest and m.rest_down * 2 >= m.rest_components)::int,
+    (count(*) filter (where m.has_rest and m.first_half) ^ 2 + count(*) filter (where m.has_rest and not m.first_half) ^ 2)::int,
+    count(*) filter (where m.has_streams)::int,
+    count(*) filter (where m.has_streams and (m.components_down - m.rest_down) * 2 >= m.components - m.rest_components)::int,
+    (count(*) filter (where m.has_streams and m.first_half) ^ 2 + count(*) filter (where m.has_streams and not m.first_half) ^ 2)::int
+  from (
+    select
+      v.*,
+      h.hour,
+      v.minute < h.hour + interval '30 minutes' as first_half,
+      v.rest_components > 0 as has_rest,
+      v.components > v.rest_components as has_streams
+    from venue_minute v
+    cross join lateral (select date_bin('1 hour', v.minute, 'epoch') as hour) h
+    where v.minute >= from_at and v.minute < to_at
+  ) m
+  group by m.hour, m.venue_id;
 end;
 $$;
 
--- The same of components.
-create function api.open_component_hours(from_at timestamptz, to_at timestamptz, of_components integer[])
-returns table (
-  hour timestamptz,
-  component_id integer,
-  measured_minutes integer,
-  down_minutes integer,
-  degraded_minutes integer,
-  half_hour_squares integer
+-- The UTC days of venues in which anything was measured, with REST and streams apart. The squares show how the measured minutes lie, for
+-- api.uptime_bounds.
+create view api.venue_day as
+with w as materialized (
+  select * from api.counted_to
+),
+hours as (
+  select h.*
+  from venue_hour h
+  where h.hour >= (select greatest(w.made_from, w.days_to) from w) and h.hour < (select w.hours_to from w)
+  union all
+  select o.* from w cross join lateral api.open_venue_hours(greatest(w.made_from, w.hours_to), w.published_to) o
+),
+three_hours as (
+  select
+    time_bucket('1 day', h.hour) as day,
+    h.venue_id,
+    sum(h.measured_minutes)::int as measured_minutes,
+    sum(h.down_minutes)::int as down_minutes,
+    sum(h.degraded_minutes)::int as degraded_minutes,
+    sum(h.half_hour_squares)::int as half_hour_squares,
+    sum(h.rest_minutes)::int as rest_minutes,
+    sum(h.rest_down_minutes)::int as rest_down_minutes,
+    sum(h.rest_half_hour_squares)::int as rest_half_hour_squares,
+    sum(h.stream_minutes)::int as stream_minutes,
+    sum(h.stream_down_minutes)::int as stream_down_minutes,
+    sum(h.stream_half_hour_squares)::int as stream_half_hour_squares
+  from hours h
+  group by 1, 2, time_bucket('3 hours', h.hour)
 )
-language plpgsql stable
-set plan_cache_mode = force_custom_plan
-as $$
-#variable_conflict use_column
-begin
-  return query
+select
+  d.venue_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares,
+  d.rest_minutes, d.rest_down_minutes, d.rest_half_hour_squares, d.rest_three_hour_squares,
+  d.stream_minutes, d.stream_down_minutes, d.stream_half_hour_squares, d.stream_three_hour_squares
+from venue_day d
+where d.day >= (select w.made_from from w) and d.day < (select w.days_to from w)
+union all
+select
+  d.venue_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares,
+  d.rest_minutes, d.rest_down_minutes, d.rest_half_hour_squares, d.rest_three_hour_squares,
+  d.stream_minutes, d.stream_down_minutes, d.stream_half_hour_squares, d.stream_three_hour_squares
+from venue_day_former d
+where d.day < (select least(w.made_from, w.published_to) from w)
+union all
+select
+  h.venue_id,
+  h.day,
+  sum(h.measured_minutes)::int,
+  sum(h.down_minutes)::int,
+  sum(h.degraded_minutes)::int,
+  sum(h.half_hour_squares)::int,
+  sum(h.measured_minutes * h.measured_minutes)::int,
+  sum(h.rest_minutes)::int,
+  sum(h.rest_down_minutes)::int,
+  sum(h.rest_half_hour_squares)::int,
+  sum(h.rest_minutes * h.rest_minutes)::int,
+  sum(h.stream_minutes)::int,
+  sum(h.stream_down_minutes)::int,
+  sum(h.stream_half_hour_squares)::int,
+  sum(h.stream_minutes * h.stream_minutes)::int
+from three_hours h
+group by h.day, h.venue_id;
+
+-- The same of components.
+create view api.component_day as
+with w as materialized (
+  select * from api.counted_to
+),
+hours as (
+  select h.*
+  from component_hour h
+  where h.hour >= (select greatest(w.made_from, w.days_to) from w) and h.hour < (select w.hours_to from w)
+  union all
   select
     time_bucket('1 hour', m.minute),
     m.component_id,
@@ -103,163 +159,41 @@ begin
       + (count(*) filter (where time_bucket('30 minutes', m.minute) > time_bucket('1 hour', m.minute))) ^ 2
     )::int
   from component_minute m
-  where m.minute >= from_at and m.minute < to_at
+  where m.minute >= (select greatest(w.made_from, w.hours_to) from w) and m.minute < (select w.published_to from w)
     and m.measured
-    and (of_components is null or m.component_id = any (of_components))
-  group by 1, 2;
-end;
-$$;
-
--- The UTC days of venues in which anything was measured, with REST and streams apart. The squares show how the measured minutes lie, for
--- api.uptime_bounds. Null: of all venues.
-create function api.venue_days(of_venues smallint[])
-returns table (
-  venue_id smallint,
-  day timestamptz,
-  measured_minutes integer,
-  down_minutes integer,
-  degraded_minutes integer,
-  half_hour_squares integer,
-  three_hour_squares integer,
-  rest_minutes integer,
-  rest_down_minutes integer,
-  rest_half_hour_squares integer,
-  rest_three_hour_squares integer,
-  stream_minutes integer,
-  stream_down_minutes integer,
-  stream_half_hour_squares integer,
-  stream_three_hour_squares integer
-)
-language sql stable
-begin atomic
-  with w as materialized (
-    select * from api.counted_to
-  ),
-  hours as (
-    select h.*
-    from venue_hour h
-    where h.hour >= (select greatest(w.made_from, w.days_to) from w) and h.hour < (select w.hours_to from w)
-      and (of_venues is null or h.venue_id = any (of_venues))
-    union all
-    select o.* from w cross join lateral api.open_venue_hours(greatest(w.made_from, w.hours_to), w.published_to, of_venues) o
-  ),
-  three_hours as (
-    select
-      time_bucket('1 day', h.hour) as day,
-      h.venue_id,
-      sum(h.measured_minutes)::int as measured_minutes,
-      sum(h.down_minutes)::int as down_minutes,
-      sum(h.degraded_minutes)::int as degraded_minutes,
-      sum(h.half_hour_squares)::int as half_hour_squares,
-      sum(h.rest_minutes)::int as rest_minutes,
-      sum(h.rest_down_minutes)::int as rest_down_minutes,
-      sum(h.rest_half_hour_squares)::int as rest_half_hour_squares,
-      sum(h.stream_minutes)::int as stream_minutes,
-      sum(h.stream_down_minutes)::int as stream_down_minutes,
-      sum(h.stream_half_hour_squares)::int as stream_half_hour_squares
-    from hours h
-    group by 1, 2, time_bucket('3 hours', h.hour)
-  )
+  group by 1, 2
+),
+three_hours as (
   select
-    d.venue_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares,
-    d.rest_minutes, d.rest_down_minutes, d.rest_half_hour_squares, d.rest_three_hour_squares,
-    d.stream_minutes, d.stream_down_minutes, d.stream_half_hour_squares, d.stream_three_hour_squares
-  from venue_day d
-  where d.day >= (select w.made_from from w) and d.day < (select w.days_to from w)
-    and (of_venues is null or d.venue_id = any (of_venues))
-  union all
-  select
-    d.venue_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares,
-    d.rest_minutes, d.rest_down_minutes, d.rest_half_hour_squares, d.rest_three_hour_squares,
-    d.stream_minutes, d.stream_down_minutes, d.stream_half_hour_squares, d.stream_three_hour_squares
-  from venue_day_former d
-  where d.day < (select least(w.made_from, w.published_to) from w)
-    and (of_venues is null or d.venue_id = any (of_venues))
-  union all
-  select
-    h.venue_id,
-    h.day,
-    sum(h.measured_minutes)::int,
-    sum(h.down_minutes)::int,
-    sum(h.degraded_minutes)::int,
-    sum(h.half_hour_squares)::int,
-    sum(h.measured_minutes * h.measured_minutes)::int,
-    sum(h.rest_minutes)::int,
-    sum(h.rest_down_minutes)::int,
-    sum(h.rest_half_hour_squares)::int,
-    sum(h.rest_minutes * h.rest_minutes)::int,
-    sum(h.stream_minutes)::int,
-    sum(h.stream_down_minutes)::int,
-    sum(h.stream_half_hour_squares)::int,
-    sum(h.stream_minutes * h.stream_minutes)::int
-  from three_hours h
-  group by h.day, h.venue_id;
-end;
-
-create view api.venue_day as
-select * from api.venue_days(null);
-
--- The same of components.
-create function api.component_days(of_components integer[])
-returns table (
-  component_id integer,
-  day timestamptz,
-  measured_minutes integer,
-  down_minutes integer,
-  degraded_minutes integer,
-  half_hour_squares integer,
-  three_hour_squares integer
-)
-language sql stable
-begin atomic
-  with w as materialized (
-    select * from api.counted_to
-  ),
-  hours as (
-    select h.*
-    from component_hour h
-    where h.hour >= (select greatest(w.made_from, w.days_to) from w) and h.hour < (select w.hours_to from w)
-      and (of_components is null or h.component_id = any (of_components))
-    union all
-    select o.* from w cross join lateral api.open_component_hours(greatest(w.made_from, w.hours_to), w.published_to, of_components) o
-  ),
-  three_hours as (
-    select
-      time_bucket('1 day', h.hour) as day,
-      h.component_id,
-      sum(h.measured_minutes)::int as measured_minutes,
-      sum(h.down_minutes)::int as down_minutes,
-      sum(h.degraded_minutes)::int as degraded_minutes,
-      sum(h.half_hour_squares)::int as half_hour_squares
-    from hours h
-    group by 1, 2, time_bucket('3 hours', h.hour)
-  )
-  select
-    d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
-  from component_day d
-  where d.day >= (select w.made_from from w) and d.day < (select w.days_to from w)
-    and (of_components is null or d.component_id = any (of_components))
-  union all
-  select
-    d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
-  from component_day_former d
-  where d.day < (select least(w.made_from, w.published_to) from w)
-    and (of_components is null or d.component_id = any (of_components))
-  union all
-  select
+    time_bucket('1 day', h.hour) as day,
     h.component_id,
-    h.day,
-    sum(h.measured_minutes)::int,
-    sum(h.down_minutes)::int,
-    sum(h.degraded_minutes)::int,
-    sum(h.half_hour_squares)::int,
-    sum(h.measured_minutes * h.measured_minutes)::int
-  from three_hours h
-  group by h.component_id, h.day;
-end;
-
-create view api.component_day as
-select * from api.component_days(null);
+    sum(h.measured_minutes)::int as measured_minutes,
+    sum(h.down_minutes)::int as down_minutes,
+    sum(h.degraded_minutes)::int as degraded_minutes,
+    sum(h.half_hour_squares)::int as half_hour_squares
+  from hours h
+  group by 1, 2, time_bucket('3 hours', h.hour)
+)
+select
+  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
+from component_day d
+where d.day >= (select w.made_from from w) and d.day < (select w.days_to from w)
+union all
+select
+  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
+from component_day_former d
+where d.day < (select least(w.made_from, w.published_to) from w)
+union all
+select
+  h.component_id,
+  h.day,
+  sum(h.measured_minutes)::int,
+  sum(h.down_minutes)::int,
+  sum(h.degraded_minutes)::int,
+  sum(h.half_hour_squares)::int,
+  sum(h.measured_minutes * h.measured_minutes)::int
+from three_hours h
+group by h.component_id, h.day;
 
 -- How many minutes between two instants something was not in the registry. By itself, so that the function that calls it can be inlined.
 create function api.unwatched_minutes(unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
@@ -446,8 +380,9 @@ begin atomic
   cross join venue v
   left join (
     select *
-    from api.venue_days(venue_ids) d
+    from api.venue_day d
     where d.day >= (select (k.today - window_days + 1)::timestamp at time zone 'UTC' from api.clock k)
+      and (venue_ids is null or d.venue_id = any (venue_ids))
   ) m on m.venue_id = v.venue_id and m.day = c.from_at
   where v.published and (venue_ids is null or v.venue_id = any (venue_ids))
   -- By itself: its readers use each value several times. Without this line it would be computed as often, and no function of it inlined.

@@ -198,12 +198,7 @@ begin atomic
       -- what was measured was scheduled, whatever the registry's clock says
       sum(n.scheduled - n.by_clock) as more_minutes,
       sum(n.scheduled * n.scheduled - n.by_clock * n.by_clock) as more_squares
-    -- a plain value: with a query for its argument no function is inlined
-    from (
-      select array(select o.component_id from component o where o.venue_id = any (venue_ids)) as ids
-      offset 0
-    ) o
-    cross join lateral api.component_days(o.ids) d
+    from api.component_day d
     join component c using (component_id)
     cross join w
     cross join lateral (
@@ -213,6 +208,7 @@ begin atomic
       select s.by_clock, greatest(s.by_clock, d.measured_minutes) as scheduled
     ) n
     where d.day >= (select w.from_at from w)
+      and d.component_id = any (array(select o.component_id from component o where o.venue_id = any (venue_ids)))
     group by d.component_id
   )
   select
