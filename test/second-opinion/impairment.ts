@@ -31,9 +31,10 @@ export function judgeImpairments(
   world: World,
   at: number,
 ): void {
-  const settled = impairments
-    .filter((one) => one.endedAt === null && isSettled(one, at, world.rules))
-    .map(({ region }) => region);
+  const settled = () =>
+    impairments
+      .filter((one) => isOngoing(one) && isSettled(one, at, world.rules))
+      .map(({ region }) => region);
   // one of which it is asked how it was a moment ago must not have had trouble of its own meanwhile
   const ownTrouble = world.regions.filter((region) =>
     impairments.some(
@@ -44,11 +45,12 @@ export function judgeImpairments(
           one.endedAt > at - world.rules.impaired_within_ms),
     ),
   );
-  const seenBy = (group: string[]) =>
-    new GroupView(group, views, world, at, ownTrouble, settled);
+  const seenBy = (group: string[], notAsked: string[]) =>
+    new GroupView(group, views, world, at, ownTrouble, notAsked);
 
+  const settledBefore = settled();
   for (const impairment of impairments.filter(isOngoing)) {
-    const group = seenBy(impairment.group);
+    const group = seenBy(impairment.group, settledBefore);
     const mostAre = (isSo: (venue: string) => boolean) =>
       impairment.venues.filter(isSo).length > impairment.venues.length / 2;
     const mostAreBad = mostAre((venue) => group.isBad(venue));
@@ -61,12 +63,14 @@ export function judgeImpairments(
     impairment.endedAt = at;
   }
 
+  // those that have just ended are over
+  const settledNow = settled();
   const shared = vantagesAt(world, at).filter(({ length }) => length >= 2);
   // those that are one region first: a region that is impaired by itself too is recorded by itself
   const groups = [...world.regions.map((region) => [region]), ...shared];
   // all are judged before any is recorded
   const recognised = groups.flatMap((group) => {
-    const seen = seenBy(group);
+    const seen = seenBy(group, settledNow);
     const venues = seen.venuesOfAnImpairment();
     if (!venues) return [];
     const startedAt = Math.min(
@@ -78,7 +82,8 @@ export function judgeImpairments(
     for (const region of one.group)
       if (
         !impairments.some((one) => one.region === region && isOngoing(one)) &&
-        one.venues.filter((venue) => seenBy([region]).isBad(venue)).length >
+        one.venues.filter((venue) => seenBy([region], settledNow).isBad(venue))
+          .length >
           one.venues.length / 2
       )
         impairments.push({
