@@ -81,22 +81,21 @@ revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
 grant execute on function upkeep.refused_after() to vw_probe;
 
--- What analysts call and may not do themselves is done by vw_web, which reads and writes nothing. Nobody else calls what is in schema analytics.
+-- What analysts call and may not do themselves is done by vw_web, which reads and writes nothing. Nobody else calls it.
 do $$
 declare
   lent regprocedure;
 begin
-  grant create on schema analytics, api to vw_web;
+  grant create on schema analytics to vw_web;
   for lent in
     select p.oid
     from pg_proc p
-    where p.prosecdef
-      and (p.pronamespace = 'analytics'::regnamespace or p.oid = 'api.open_venue_hours(timestamptz, timestamptz)'::regprocedure)
+    where p.pronamespace = 'analytics'::regnamespace and p.prosecdef
     order by p.oid
   loop
     execute format('alter function %s owner to vw_web', lent);
   end loop;
-  revoke create on schema analytics, api from vw_web;
+  revoke create on schema analytics from vw_web;
 end;
 $$;
 

@@ -1047,16 +1047,15 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine is suspect for as long as its venues are bad",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "\n      and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true",
+    found: "    where not s.long_bad\n",
     becomes: "",
     noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "one region makes its machine suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "bool_and(s.touched)",
-    becomes: "bool_or(s.touched)",
+    found: "bool_and(f.touched)",
+    becomes: "bool_or(f.touched)",
     noticedBy: ["6-well-from-one-of-its-regions"],
   },
   {
@@ -1069,16 +1068,47 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine with one region is not suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "where s.state <> 'unknown'\n      -- what",
-    becomes: "where g.regions > 1 and s.state <> 'unknown'\n      -- what",
+    found:
+      "cross join lateral (select coalesce(s.bad_since <= at - engine.ms(r.impaired_within_ms), false) as long_bad) l\n    where",
+    becomes:
+      "cross join lateral (select coalesce(s.bad_since <= at - engine.ms(r.impaired_within_ms), false) as long_bad) l\n    where g.regions > 1 and",
     noticedBy: ["6-cut-beside-a-block"],
   },
   {
     breaks: "a machine is suspect for what another one sees, too",
     file: "engine/040-impaired-regions.sql",
-    found: " and t.vantages = 1 as touched_alone",
+    found:
+      "\n        and not exists (select from witnesses w where w.venue_id = o.venue_id and w.vantage <> o.vantage) as touched_alone",
     becomes: " as touched_alone",
     noticedBy: ["6-two-machines-are-not-suspect"],
+  },
+  {
+    breaks: "one failed sample elsewhere speaks for a network",
+    file: "engine/040-impaired-regions.sql",
+    found: "engine.is_bad(s.state) or s.bad_run > 1 as failing",
+    becomes: "engine.is_bad(s.state) or s.bad_run > 0 as failing",
+    noticedBy: ["6-cut-beside-a-block-and-a-hiccup"],
+  },
+  {
+    breaks: "a region that a venue blocks speaks for another one's network",
+    file: "engine/040-impaired-regions.sql",
+    found: "where s.failing and not s.long_bad_there",
+    becomes: "where s.failing and not s.long_bad",
+    noticedBy: ["6-cut-beside-a-block-of-a-slow-endpoint"],
+  },
+  {
+    breaks: "the newest trouble of any region is that of each",
+    file: "engine/040-impaired-regions.sql",
+    found: "over (partition by s.vantage) as since",
+    becomes: "over () as since",
+    noticedBy: ["6-cut-beside-news-elsewhere"],
+  },
+  {
+    breaks: "what a suspect vantage does not see alone waits, too",
+    file: "engine/070-incidents.sql",
+    found: "(g.vantage, k.venue_id) not in (select d.vantage, d.venue_id from",
+    becomes: "g.vantage not in (select d.vantage from",
+    noticedBy: ["4-cascade"],
   },
   {
     breaks: "an incident starts within the window",
@@ -1403,7 +1433,7 @@ $$;`,
   {
     breaks: "what was not asked since speaks for the machine's network",
     file: "engine/040-impaired-regions.sql",
-    found: "    where s.newest_at >= s.since\n",
+    found: "    where f.newest_at >= f.since\n",
     becomes: "",
     noticedBy: ["6-suspect-by-what-was-asked-since"],
   },

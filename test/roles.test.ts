@@ -173,6 +173,7 @@ void t.test("roles of least rights", async (t) => {
       "select drop_chunks('sample', older_than => now())",
       "create table venuewatch.mine ()",
       "create view api.mine as select 1",
+      "drop function api.open_venue_hours cascade",
       "create function analytics.mine() returns int language sql return 1",
       ...(onServer ? ["create temporary table mine ()"] : []),
       "select * from analytics.samples",

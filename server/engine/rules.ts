@@ -135,14 +135,14 @@ export const rules = [
     value: 0.5,
     unit: "share",
     reason:
-      "When more than half of what a region measures turns bad at once, and no other region agrees, it is the region.",
+      "When more than half of what a region measures turns bad at once, and no other region agrees, it is the region. When as much begins to turn bad, openings wait.",
   },
   {
     name: "impaired_within_ms",
     value: 120_000,
     unit: "ms",
     reason:
-      "At once means within two minutes: the slowest endpoints need that long to turn bad. What has been bad for longer, such as a block of that region by a venue, is no sign of a failing network.",
+      "At once means within two minutes: the slowest endpoints need that long to turn bad. What has been bad for longer, such as a block of that region by a venue, is no sign of a failing network. Openings that wait because a network seems to fail wait no longer.",
   },
   {
     name: "outlier_after_ms",

@@ -23,7 +23,7 @@ cross join lateral (
 -- The published minutes of venues in a window that lies behind their hours, by the hour, as the hours have them (017).
 --
 -- A function of its own, planned for each of its windows: as a part of the board, whose plan is kept, it would read from a hundred chunks, and to set
--- them up took a fifth of the board's time. It has rights of its own (roles.sql), as the view that asks it has. The squares are counted by halves of an hour, and not
+-- them up took a fifth of the board's time. It has its owner's rights, as has the view that calls it. The squares are counted by halves of an hour, and not
 -- as bits: the board took a millisecond longer for it.
 create function api.open_venue_hours(from_at timestamptz, to_at timestamptz)
 returns table (
@@ -40,7 +40,7 @@ returns table (
   stream_down_minutes integer,
   stream_half_hour_squares integer
 )
-language plpgsql stable security definer
+language plpgsql stable security definer parallel safe
 set search_path = venuewatch, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$

@@ -32,16 +32,21 @@ function failingByItsNetwork(
   at: number,
 ): string[] {
   const { rules } = world;
-  const freshEverywhere = views.filter(
-    ({ state, badSince }) =>
-      state !== "unknown" &&
-      (badSince === null || badSince > at - rules.impaired_within_ms),
+  const known = views.filter(({ state }) => state !== "unknown");
+  const isLongBad = ({ badSince }: DatedView) =>
+    badSince !== null && badSince <= at - rules.impaired_within_ms;
+  const fresh = known.filter(
+    (view) => vantage.includes(view.region) && !isLongBad(view),
   );
-  const fresh = freshEverywhere.filter(({ region }) =>
-    vantage.includes(region),
-  );
-  const elsewhere = freshEverywhere
-    .filter((view) => !vantage.includes(view.region) && isTouched(view))
+  const isWitness = ({ region, venue }: DatedView) =>
+    !vantage.includes(region) &&
+    !known.some(
+      (view) =>
+        view.region === region && view.venue === venue && isLongBad(view),
+    );
+  const elsewhere = known
+    .filter(isWitness)
+    .filter(({ state, badRun }) => isBad(state) || badRun >= 2)
     .map(({ venue }) => venue);
   const runs = fresh.flatMap(({ state, badRun, runFrom }) =>
     isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null
