@@ -472,13 +472,13 @@ void t.test(
 );
 
 void t.test(
-  "reconnects grow rarer, to once a minute, with chance in them",
+  "reconnects grow rarer, to three to six a minute, with chance in them",
   (t) => {
     const latest = makeBackoff(() => 0);
     const delays = Array.from({ length: 9 }, latest.nextMs);
     t.same(
       delays,
-      [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000],
+      [1000, 2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000, 20_000],
     );
     latest.reset();
     t.equal(latest.nextMs(), 1000);
