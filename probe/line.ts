@@ -21,7 +21,7 @@ export interface LineOptions {
   /** PEM: the authorities to trust; those of Node when not given. */
   ca?: string;
   log: Log;
-  patience?: Partial<Patience>;
+  patience?: Partial<Patience & Overlap>;
   flow?: Flow;
 }
 
@@ -35,10 +35,14 @@ export interface Line {
 }
 
 /** A socket that stood this long has earned a quick reconnect. */
-const stableMs = 60_000;
+const stableMs = 30_000;
 
-/** How long a new socket may take until all its streams spoke, before it replaces the old one all the same. */
-const overlapMs = 15_000;
+export interface Overlap {
+  /** How long a new socket that speaks may take until all its streams did, before it replaces the old one all the same. */
+  overlapMs: number;
+}
+
+const usualOverlapMs = 15_000;
 
 /**
  * How long the old socket goes on being counted once all streams spoke on the new one: a frame comes by both, one after the other, and must be
@@ -51,12 +55,13 @@ const longestMs = 20 * 24 * 60 * 60_000;
 
 export function startLine(options: LineOptions): Line {
   const { url, feeds, log } = options;
+  const { overlapMs = usualOverlapMs } = options.patience ?? {};
   const backoff = makeBackoff();
   let current: Session | null = null;
   let next: Session | null = null;
   let down: Cause | null = null;
   let isSettling = false;
-  /** The newest socket that was open fell silent. Until something comes on the next one, it may be as mute. */
+  /** The newest socket that was open fell silent, or never spoke. Until something comes on the next one, it may be as mute. */
   let fellSilent = false;
   let connectTimer = setTimeout(connect, options.openAfterMs);
   let overlapTimer: NodeJS.Timeout | undefined;
@@ -77,7 +82,6 @@ export function startLine(options: LineOptions): Line {
     isSettling = false;
     next = startSession({
       ...options,
-      mustSpeak: fellSilent,
       onOpen,
       onSpoke,
       onServed,
@@ -87,13 +91,17 @@ export function startLine(options: LineOptions): Line {
     });
   }
 
-  function onOpen() {
-    if (current) takeOverIn(overlapMs);
-    else if (!fellSilent) takeOver();
+  function onOpen(session: Session) {
+    // The old one may fall silent while the new one has still nothing to say.
+    if (current || fellSilent) session.mustSpeak();
+    else takeOver();
   }
 
   function onSpoke(session: Session) {
-    if (session === next && !current) takeOver();
+    fellSilent = false;
+    if (session !== next) return;
+    if (current) takeOverIn(overlapMs);
+    else takeOver();
   }
 
   function takeOverIn(ms: number) {
@@ -171,7 +179,8 @@ export function startLine(options: LineOptions): Line {
     if (session === current) return onCurrentDown(session, cause, retryAfterMs);
     next = null;
     clearTimeout(overlapTimer);
-    if (!current) fall(session, cause);
+    noteSilence(session, cause);
+    if (!current) fall(cause);
     reconnect(retryAfterMs);
   }
 
@@ -180,19 +189,23 @@ export function startLine(options: LineOptions): Line {
     if (performance.now() - openedMs >= stableMs) backoff.reset();
     current = null;
     for (const feed of feeds) feed.meter.lost();
-    if (next?.isOpen()) return takeOver();
-    fall(session, cause);
+    // What a newer one said is newer than this silence.
+    if (!next?.hasSpoken()) noteSilence(session, cause);
+    if (next?.isOpen() && !fellSilent) return takeOver();
+    fall(cause);
     for (const feed of feeds) feed.trouble = null;
     if (!next) reconnect(retryAfterMs);
   }
 
-  function fall(session: Session, cause: Cause) {
+  function fall(cause: Cause) {
     down = cause;
-    fellSilent =
-      session.opened() !== null &&
-      !isUnmeasured(cause) &&
-      cause.fault === "timeout";
     for (const feed of feeds) feed.fall = cause;
+  }
+
+  /** A socket that never opened tells nothing of the next one, and trouble of our own does not either. */
+  function noteSilence(session: Session, cause: Cause) {
+    if (session.opened() === null || isUnmeasured(cause)) return;
+    if (cause.fault === "timeout" || !session.hasSpoken()) fellSilent = true;
   }
 
   function reconnect(notBeforeMs: number) {

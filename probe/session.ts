@@ -33,8 +33,6 @@ export interface SessionOptions {
   /** PEM: the authorities to trust; those of Node when not given. */
   ca?: string;
   log: Log;
-  /** The connection before fell silent: this one is pinged as soon as it is open, and given up unless something comes. */
-  mustSpeak?: boolean;
   onOpen(session: Session): void;
   /** The first frame came, of whatever kind: a pong will do. */
   onSpoke?(session: Session): void;
@@ -60,6 +58,10 @@ export interface Session {
   opened(): Socket["opened"];
   /** Not so any more from when it ends, though whose fault that is may take some seconds to tell. */
   isOpen(): boolean;
+  /** Whether a frame has come, of whatever kind. */
+  hasSpoken(): boolean;
+  /** Pings it, once it is open: it is given up unless it has spoken in time. */
+  mustSpeak(): void;
   /** Streams that were acknowledged, or have spoken. */
   served: ReadonlySet<Feed>;
   /** Streams that have sent data. */
@@ -78,7 +80,7 @@ export interface Patience {
   askAgainMs: number;
   /** How long the welcome is waited for where the venue sends one. */
   welcomeWithinMs: number;
-  /** How long after its opening a socket must have sent a frame, if the one before fell silent. */
+  /** How long after the ping a socket that must speak must have sent its first frame. */
   speakWithinMs: number;
 }
 
@@ -149,6 +151,8 @@ export function startSession(options: SessionOptions): Session {
   const session: Session = {
     opened: () => socket.opened,
     isOpen: () => socket.opened !== null && !socket.isEnded(),
+    hasSpoken: () => hasSpoken,
+    mustSpeak,
     served,
     heard,
     troubles,
@@ -166,12 +170,11 @@ export function startSession(options: SessionOptions): Session {
       onDead: (reason) => socket.giveUp({ fault: "timeout" }, reason),
     });
     options.onOpen(session);
-    if (options.mustSpeak) awaitSpeech();
     if (!isWelcome) return welcomed();
     after(patience.welcomeWithinMs, welcomed);
   }
 
-  function awaitSpeech() {
+  function mustSpeak() {
     const { speakWithinMs } = patience;
     socket.ping();
     after(speakWithinMs, () =>

@@ -1,17 +1,24 @@
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { WebSocketServer, type WebSocket } from "ws";
+import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { makeFeed } from "../probe/feed.js";
 import { startLine } from "../probe/line.js";
 import { makeResolver } from "../probe/resolver.js";
 import { makeLog } from "../server/log.js";
-import { loadRegistry } from "../server/registry.js";
+import { loadRegistry, type KeepAlive } from "../server/registry.js";
 import { acknowledge, listening, serveOkx } from "./okx-server.js";
 import { until } from "./until.js";
 
 const { venues } = await loadRegistry("registry.json");
 const { keepAlive, streams } = venues.find(({ id }) => id === "okx")!.socket!;
 const quiet = makeLog("test", "error", () => {});
+
+/** Gives up soon what answers nothing. */
+const impatient: KeepAlive = {
+  send: { kind: "text", everyMs: 2000, text: "ping" },
+  replyWithinMs: 100,
+  deadAfterMs: null,
+};
 
 void t.test(
   "a subscription that a renewed socket refuses stays refused when it takes over",
@@ -117,11 +124,7 @@ void t.test(
       if (opened === 4) ws.on("ping", () => ws.pong());
     });
     const { line, feeds } = listening(t, url, {
-      keepAlive: {
-        send: { kind: "text", everyMs: 2000, text: "ping" },
-        replyWithinMs: 100,
-        deadAfterMs: null,
-      },
+      keepAlive: impatient,
       patience: { speakWithinMs: 200 },
     });
     await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
@@ -145,6 +148,148 @@ void t.test(
     t.equal(line.down(), null, "a pong is a sign of life");
   },
 );
+
+void t.test(
+  "a mute socket stays down where the attempt before it, after a silence, did not even open",
+  async (t) => {
+    let attempts = 0;
+    const { url, asked } = await serveMute(t, {
+      verifyClient(_info, answer) {
+        attempts += 1;
+        answer(attempts !== 2, 503);
+      },
+    });
+    const { line } = listening(t, url, { keepAlive: impatient });
+    await until(() => asked.length === 2);
+    t.equal(attempts, 3);
+    t.equal(line.opened(), null);
+    t.not(line.down(), null);
+    asked[1]!.pong();
+    await until(() => line.opened() !== null);
+    t.equal(line.down(), null);
+  },
+);
+
+void t.test(
+  "a mute socket stays down where the one before it, as mute, was closed by the venue",
+  async (t) => {
+    const { url, asked } = await serveMute(t);
+    const { line } = listening(t, url, { keepAlive: impatient });
+    await until(() => asked.length === 2);
+    asked[1]!.close();
+    await until(() => asked.length === 3);
+    t.equal(line.opened(), null);
+    t.same(line.down(), { fault: "closed" });
+    asked[2]!.pong();
+    await until(() => line.opened() !== null);
+    t.equal(line.down(), null);
+  },
+);
+
+void t.test(
+  "a renewal that is open and mute when the old socket falls silent is down until it brings a frame",
+  async (t) => {
+    const { url, asked } = await serveMute(t);
+    const { line } = listening(t, url, {
+      keepAlive: impatient,
+      maxConnectionMs: 2000,
+    });
+    await until(() => asked.length === 1);
+    const first = line.opened();
+    await until(() => asked.length === 2);
+    t.equal(line.opened(), first, "the old one is not given up yet");
+    await until(
+      () => line.down() !== null || ![first, null].includes(line.opened()),
+    );
+    t.equal(line.opened(), null);
+    t.same(line.down(), { fault: "timeout" });
+    asked[1]!.pong();
+    await until(() => line.opened() !== null);
+    t.equal(line.down(), null);
+    t.equal(asked.length, 2, "it is the renewal that is used");
+  },
+);
+
+void t.test(
+  "a renewal that was still connecting when the old socket fell silent is pinged, and given up when nothing comes",
+  async (t) => {
+    const upgrades: (() => void)[] = [];
+    const { url, server, asked } = await serveMute(t, {
+      verifyClient(_info, answer) {
+        upgrades.push(() => answer(true));
+        if (upgrades.length === 1) answer(true);
+      },
+    });
+    const did: string[] = [];
+    server.on("connection", (ws) => {
+      ws.on("ping", () => did.push("pinged"));
+      ws.on("close", () => did.push("closed"));
+    });
+    const { line } = listening(t, url, {
+      keepAlive: impatient,
+      maxConnectionMs: 2000,
+      patience: { speakWithinMs: 500 },
+    });
+    await until(() => upgrades.length === 2 && line.down() !== null);
+    t.same(line.down(), { fault: "timeout" });
+    await until(() => did.length > 0);
+    t.same(did, ["closed"], "the old one");
+    upgrades[1]!();
+    await until(() => asked.length === 2);
+    t.equal(line.opened(), null);
+    await until(() => did.length === 3);
+    t.same(did.slice(1), ["pinged", "closed"]);
+    t.equal(line.opened(), null);
+    t.same(line.down(), { fault: "timeout" });
+  },
+);
+
+void t.test(
+  "a renewal that stays mute does not replace the old socket, and one that answers a ping and says nothing else does",
+  async (t) => {
+    const { url, server, asked } = await serveMute(t);
+    const closed: number[] = [];
+    let places = 0;
+    server.on("connection", (ws) => {
+      const place = (places += 1);
+      if (place === 3) ws.on("ping", () => ws.pong());
+      ws.on("close", () => closed.push(place));
+    });
+    const { line } = listening(t, url, {
+      maxConnectionMs: 2000,
+      patience: { speakWithinMs: 1000, overlapMs: 500 },
+    });
+    await until(() => asked.length === 1);
+    const first = line.opened();
+    let wasDown = false;
+    await until(() => {
+      wasDown ||= line.opened() === null || line.down() !== null;
+      return closed.length > 0;
+    }, 20_000);
+    t.same(closed, [2]);
+    t.equal(line.opened(), first);
+    await until(() => {
+      wasDown ||= line.opened() === null || line.down() !== null;
+      return closed.length > 1;
+    });
+    t.same(closed, [2, 1]);
+    t.notOk(wasDown);
+  },
+);
+
+/** An OKX that acknowledges what its first socket asks for, and then says nothing by itself; those in `asked` are open to us too. */
+async function serveMute(t: Test, more: ServerOptions = {}) {
+  const asked: WebSocket[] = [];
+  const { url, server } = await serveOkx(
+    t,
+    (ws, arg, place) => {
+      asked[place] = ws;
+      if (place === 0) acknowledge(ws, arg);
+    },
+    { autoPong: false, ...more },
+  );
+  return { url, server, asked };
+}
 
 /** Two renewals of a socket with a stream that speaks twice a second, each frame by the newer socket so much earlier. */
 async function renewing(t: Test, aheadMs: number) {

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
-import { WebSocketServer, type WebSocket } from "ws";
+import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { makeFeed, type Feed } from "../probe/feed.js";
 import { startLine, type Line, type LineOptions } from "../probe/line.js";
 import { makeResolver } from "../probe/resolver.js";
@@ -23,9 +23,9 @@ export interface Arg {
 export async function serveOkx(
   t: Test,
   onSubscribe: (ws: WebSocket, arg: Arg, place: number) => void,
-  { autoPong = true } = {},
+  more: ServerOptions = {},
 ): Promise<{ url: string; server: WebSocketServer }> {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", autoPong });
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", ...more });
   let place = -1;
   server.on("connection", (ws) => {
     const here = (place += 1);
