@@ -29,7 +29,7 @@ const report = `${root}/.tap/report.tap`;
 /** On two cores: a third of the tests' time is waiting for clocks. With three the run took a tenth longer. */
 const atOnce = 4;
 /** Of a file, by its own clock. One that does not even look at it any more is killed a little later. */
-const limitS = 450;
+const limitS = 300;
 
 /** Half a minute and more each: begun last, one of them would run alone at the end. */
 const long = [
