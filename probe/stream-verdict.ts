@@ -1,5 +1,5 @@
 import { limits } from "../server/probe-rules.js";
-import type { Stream } from "../server/registry.js";
+import { stallBasis, type Stream } from "../server/registry.js";
 import type { ClockError } from "../server/watch.js";
 import type { Counterpart } from "./counterpart.js";
 import { leastAge } from "./data-age.js";
@@ -28,7 +28,7 @@ export function makeStreamVerdict(
   clock: () => ClockError | null,
 ): StreamVerdict {
   const { stall, staleAfterMs } = stream;
-  const isEstimate = stream.rateBasis === "estimate" && !stall.distribution;
+  const isEstimate = stallBasis(stream) === "estimate";
   const staleMs =
     staleAfterMs ??
     Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);

@@ -225,6 +225,11 @@ export interface StallThreshold {
   };
 }
 
+/** What a stream's stall threshold stands on: measured silences, or its usual rate, of which the registry says where that comes from. */
+export function stallBasis(stream: Stream): "measured" | Stream["rateBasis"] {
+  return stream.stall.distribution ? "measured" : stream.rateBasis;
+}
+
 export type Plain = string | number | boolean;
 
 /** `path` exists (not null), or equals `equals` when that is given. `{chanId:<channel>}` in `equals` is Bitfinex's channel number. */

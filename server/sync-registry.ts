@@ -1,5 +1,10 @@
 import { type Db, sql } from "./db.js";
-import { componentsOf, type Registry, type Venue } from "./registry.js";
+import {
+  componentsOf,
+  type Registry,
+  stallBasis,
+  type Venue,
+} from "./registry.js";
 import { UserError } from "./user-error.js";
 
 /**
@@ -60,15 +65,18 @@ function rowsOf(registry: Registry) {
         label: component.label,
         target: component.target,
         cadenceMs: component.cadenceMs,
-        stallAfterMs: stallAfterMs(venue, component.id),
+        ...stallOf(venue, component.id),
       })),
     })),
   };
 }
 
-function stallAfterMs(venue: Venue, component: string): number | null {
+/** Nothing for an endpoint and for the socket: they fall silent otherwise. */
+function stallOf(venue: Venue, component: string) {
   const stream = venue.socket?.streams.find(
     ({ name }) => `ws:${name}` === component,
   );
-  return stream?.stall.afterMs ?? null;
+  return stream
+    ? { stallAfterMs: stream.stall.afterMs, stallBasis: stallBasis(stream) }
+    : {};
 }

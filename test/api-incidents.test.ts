@@ -2,6 +2,7 @@ import t from "tap";
 import { sql } from "../server/db.js";
 import { serve, type Api } from "./api.js";
 import { migratedDatabase } from "./database.js";
+import { syncRegistry } from "../server/sync-registry.js";
 import { ago, decide, outage, pastIncident } from "./fleet.js";
 
 interface Incident {
@@ -174,6 +175,15 @@ void t.test("history of incidents", async (t) => {
   });
 });
 
+interface Thresholds {
+  stalls: {
+    venue: string;
+    component: string;
+    afterMs: number;
+    basis: string;
+  }[];
+}
+
 interface Detail {
   incident: Incident & { quorum: number; reporting: number; regions: string[] };
   venue: { id: string; symbol: string; quote: string };
@@ -277,6 +287,42 @@ void t.test("one incident", async (t) => {
       );
     },
   );
+
+  await t.test(
+    "of a stream, it says what its stall threshold stands on",
+    async (t) => {
+      const measuredNow = structuredClone(registry);
+      const { stall } = measuredNow.venues[0]!.socket!.streams[0]!;
+      stall.distribution = {
+        ...{ periods: 10_000, from: "2026-01-01", to: "2026-01-07" },
+        ...{ p50Ms: 100, p99Ms: 500, p999Ms: 900 },
+      };
+      await pool.transaction((tx) => syncRegistry(tx, measuredNow));
+      const { stalls } = (
+        await (
+          await serve(t, { pool, registry: measuredNow })
+        ).ask<Thresholds>("/v1/thresholds")
+      ).body;
+      const bases = new Map(stalls.map((stream) => [stream.basis, stream]));
+      t.ok(bases.has("measured") && bases.has("estimate"));
+      for (const { venue, component, afterMs, basis } of bases.values())
+        t.strictSame(
+          await thresholdShown(venue, component),
+          { afterMs, basis },
+          `${venue} ${component}: as /v1/thresholds says`,
+        );
+      for (const component of ["ws:conn", "rest:ticker"])
+        t.equal(await thresholdShown("okx", component), null, component);
+    },
+  );
+
+  async function thresholdShown(venue: string, component: string) {
+    const past = { venue, component, startedAt: ago(3 * day), minutes: 1 };
+    const { body } = await api.ask<{ stallThreshold: object | null }>(
+      `/v1/incidents/${await pastIncident(pool, past)}`,
+    );
+    return body.stallThreshold;
+  }
 
   await t.test("that never was is 404", async (t) => {
     const strangers = [

@@ -61,7 +61,7 @@ export function measuredStalls(registry: Registry): Registry {
 
 /**
  * One that is well and knows its clock, and one that has every trouble, on a machine that believes in 1970. Both run on one machine, and one of them
- * says where that is.
+ * says where that is; so does one of which no machine is known.
  */
 async function probesReport(pool: Pool): Promise<void> {
   const unmeasured = { late: 3 };
@@ -75,6 +75,10 @@ async function probesReport(pool: Pool): Promise<void> {
     clock: { errorMs: -Date.now(), withinMs: 40.5 },
   }).renew();
   await member(pool, { unmeasured, machine }).renew();
+  await member(pool, {
+    ...{ region: "ap-southeast", unmeasured },
+    vantage: { name: "sin-1", place: "Singapore", network: "AS64497" },
+  }).renew();
   // so they had said before anything was decided
   await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
   await pool.query(sql`update probe set seen_at = ${ago(1000)}`);
@@ -214,6 +218,10 @@ async function incidentsBesideLatency(pool: Pool): Promise<void> {
   await unmeasured(pool, { venue: "deribit", from: ago(240), to: ago(-10) });
   for (const [venue, component] of [
     ["okx", "ws:trades"],
+    // of which the thresholds stand on something better
+    ["binance", "ws:ticker"],
+    ["binance", "ws:book"],
+    ["gate", "ws:ticker"],
     ["deribit", "rest:ticker"],
     ["publicnode", "rest:block"],
   ] as const)

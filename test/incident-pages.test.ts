@@ -18,6 +18,7 @@ interface Vote {
   slow: number;
   badRun: number;
   faults: Record<string, number>;
+  answers: number;
   p50Ms: number | null;
   typicalP50Ms: number | null;
 }
@@ -74,7 +75,7 @@ interface Page {
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
 
-/** Each for a minute, all at once, at five venues; over and closed when they are looked at. */
+/** Each for a minute, all at once, at six venues; over and closed when they are looked at. */
 async function befall(db: Db): Promise<void> {
   const [from, to] = [ago(480), ago(420)];
   const all = { from: ago(900), to: ago(200) };
@@ -106,6 +107,10 @@ async function befall(db: Db): Promise<void> {
     regions: ["eu-central", "ap-southeast"],
     fault: "http",
   });
+  // as good as new when it fails
+  const bitget = { venue: "bitget", component: "rest:ticker" };
+  await unmeasured(db, { from: all.from, to: ago(490), ...bitget });
+  await measured(db, { from, to, ...bitget, fault: "http" });
   await decideThrough(db, ago(500), ago(250));
 }
 
@@ -187,6 +192,20 @@ void t.test("pages of incidents that the engine found", async (t) => {
     });
   });
 
+  await t.test("a vote's median is of three answers or more", async (t) => {
+    const page = await pageOf("bitget");
+    const [vote] = page.evidence.opening.votes;
+    t.ok(vote!.answers > 0 && vote!.answers < 3, `${vote!.answers} answers`);
+    t.equal(vote!.p50Ms, null);
+    const [kept] = await pool.query<{ ms: number }>(sql`
+      select p50_ms as ms from analytics.votes
+      where slug = ${page.incident.slug} and decision = 'opening' and region = ${vote!.region}
+    `);
+    t.equal(kept!.ms, 80, "what the engine noted is kept");
+    const { evidence } = await pageOf("kraken");
+    t.match(evidence.opening.votes[0], { answers: 9, p50Ms: 80 });
+  });
+
   await t.test("errors, without the recovery that followed", async (t) => {
     const { incident, errors } = await pageOf("kraken");
     t.equal(errors.from, incident.startedAt);
@@ -254,7 +273,9 @@ void t.test("pages of incidents that the engine found", async (t) => {
     const { incident, errors, evidence } = await pageOf("deribit");
     t.match(incident, { component: "ws:conn" });
     t.match(errors.faults, [{ fault: "closed" }]);
-    t.match(evidence.opening.votes[0], { p50Ms: null, typicalP50Ms: null });
+    t.match(evidence.opening.votes[0], {
+      ...{ answers: 0, p50Ms: null, typicalP50Ms: null },
+    });
   });
 
   await t.test("a region that measured nothing is said so", async (t) => {

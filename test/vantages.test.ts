@@ -6,7 +6,7 @@ import { accepted, tick } from "../server/engine/tick.js";
 import type { Vantage } from "../server/vantage.js";
 import { type Api, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
-import { ago, measured } from "./fleet.js";
+import { ago, decideThrough, measured } from "./fleet.js";
 import { forgetAt, member } from "./member.js";
 
 const [one, other, third] = ["1".repeat(16), "2".repeat(16), "3".repeat(16)];
@@ -214,6 +214,80 @@ void t.test("vantages as readers see them", async (t) => {
     for (const ms of [0, 2]) accepted(await tick(pool, new Date(at + ms)));
   }
 });
+
+void t.test("an incident's page says from where was looked", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const eu = (vantage: Vantage) =>
+    member(pool, { region: "eu-central", machine: one, vantage });
+  const first = eu(frankfurt);
+  await first.renew();
+  await member(pool, { region: "us-east", machine: other }).renew();
+  // so they had said before anything was measured
+  await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
+  const ticker = { venue: "kraken", component: "rest:ticker" };
+  const regions = ["eu-central", "us-east"];
+  await measured(pool, { from: ago(900), to: ago(200), ...ticker, regions });
+  await measured(pool, {
+    ...{ from: ago(480), to: ago(420), ...ticker, regions, fault: "timeout" },
+  });
+  await decideThrough(pool, ago(500), ago(250));
+  const silent = { name: null, place: null, network: null };
+  const then = {
+    votes: [
+      { region: "eu-central", vantage: frankfurt, machine: one },
+      { region: "us-east", vantage: silent, machine: other },
+    ],
+    notCounted: [{ region: "ap-southeast", vantage: silent, machine: null }],
+  };
+  const evidence = async () => {
+    const { incidents } = (await api.ask<Listed>("/v1/incidents")).body;
+    const page = await api.ask<Page>(`/v1/incidents/${incidents[0]!.slug}`);
+    return page.body.evidence;
+  };
+  t.match(await evidence(), { opening: then, closing: then });
+
+  await t.test("as it was then, wherever they went since", async (t) => {
+    await first.leave();
+    const moved = eu({ name: "par1", place: "Paris", network: "AS16276" });
+    for (let i = 0; i < 2; i++) await moved.renew();
+    accepted(await tick(pool, new Date()));
+    const said = sql`
+      select array_agg(v.name order by v.holds_from) as names, max(v.machine) as machine
+      from region_vantage v join region g using (region_id) where g.region = 'eu-central'
+    `;
+    t.strictSame(
+      await pool.query(said),
+      [{ names: ["fra1", "par1"], machine: one }],
+      "each move is noted once, also on the same machine",
+    );
+    t.match(await evidence(), { opening: then, closing: then });
+  });
+
+  await t.test("nothing is put into what the engine kept", async (t) => {
+    const [kept] = await pool.query<{ text: string }>(
+      sql`select evidence::text as text from incident`,
+    );
+    t.notMatch(kept!.text, /"vantage":|"answers"/);
+  });
+
+  await t.test("and nothing where its probes differ", async (t) => {
+    await eu({ ...frankfurt, place: "Paris" }).renew();
+    const [row] = await pool.query(sql`
+      select v.name, v.place, v.network from region_vantage v join region g using (region_id)
+      where g.region = 'eu-central' order by v.holds_from desc limit 1
+    `);
+    t.strictSame(row, { name: null, place: "Paris", network: null });
+  });
+});
+
+interface Listed {
+  incidents: { slug: string }[];
+}
+
+interface Page {
+  evidence: object;
+}
 
 async function shown(api: Api) {
   const fleet = await api.ask<Fleet>("/v1/regions");

@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { publicName, rules } from "../engine/rules.js";
 import { version } from "../package.js";
 import { probeRules } from "../probe-rules.js";
-import type { Registry } from "../registry.js";
+import { type Registry, stallBasis } from "../registry.js";
 import type { Rule } from "../rule.js";
 import { answerJson, longCache } from "./answer.js";
 import { makeBody } from "./body.js";
@@ -41,7 +41,7 @@ export function thresholdsRoute(registry: Registry): RequestHandler {
         afterMs: stream.stall.afterMs,
         typicalPerMinute: stream.typicalPerMinute,
         rateBasis: stream.rateBasis,
-        basis: stream.stall.distribution ? "measured" : stream.rateBasis,
+        basis: stallBasis(stream),
         counterpart: stream.counterpart ? `rest:${stream.counterpart}` : null,
         distribution: stream.stall.distribution,
       })),

@@ -22,7 +22,9 @@ select
       ) as e (place, kind, at, severity)
       where e.at is not null
     ),
-    'evidence', i.evidence,
+    'evidence', api.shown_evidence(i.evidence, c.kind, i.opened_at, i.escalated_at, i.closed_at),
+    -- of now, by the registry: no decision keeps it
+    'stallThreshold', case when c.stall_basis is not null then json_build_object('afterMs', c.stall_after_ms, 'basis', c.stall_basis) end,
     -- as long as it was seen: the recovery hold would dilute what it was like
     'errors', api.errors(i.component_id, i.started_at, i.last_bad_at),
     'latency', api.incident_latency(i.component_id, i.started_at, i.last_bad_at),

@@ -55,30 +55,38 @@ watched as (
   ) n
   where v.published
 ),
--- Where all of the region's living probes are: this one where it says that it is now, the others where they said last. Null: not on one machine,
--- or one of them does not say.
+-- Where all of the region's living probes are: this one where it says that it is now, the others where they said last. Null: not all on one
+-- machine, at one place, ..., or one of them does not say.
 vantage as (
   select
     h.region_id,
-    case when count(*) = count(m.machine) and count(distinct m.machine) = 1 then min(m.machine) end as machine
+    case when count(*) = count(s.machine) and count(distinct s.machine) = 1 then min(s.machine) end as machine,
+    case when count(*) = count(s.name) and count(distinct s.name) = 1 then min(s.name) end as name,
+    case when count(*) = count(s.place) and count(distinct s.place) = 1 then min(s.place) end as place,
+    case when count(*) = count(s.network) and count(distinct s.network) = 1 then min(s.network) end as network
   from here h
   cross join lateral (
-    select $14::text as machine
+    select $14::text as machine, $11::text as name, $12::text as place, $13::text as network
     union all
-    select p.machine
+    select p.machine, p.vantage_name, p.vantage_place, p.vantage_network
     from probe p
     where p.region_id = h.region_id and p.process <> $2::uuid and p.alive_until > clock_timestamp()
-  ) m
+  ) s
   group by h.region_id
 ),
 moved as (
-  insert into region_vantage (region_id, machine)
-  select v.region_id, v.machine
+  insert into region_vantage (region_id, machine, name, place, network)
+  select v.region_id, v.machine, v.name, v.place, v.network
   from vantage v
+  left join lateral (
+    select w.machine, w.name, w.place, w.network
+    from region_vantage w
+    where w.region_id = v.region_id
+    order by w.holds_from desc
+    limit 1
+  ) w on true
   -- what nobody has ever said needs no row
-  where v.machine is distinct from (
-    select w.machine from region_vantage w where w.region_id = v.region_id order by w.holds_from desc limit 1
-  )
+  where (v.machine, v.name, v.place, v.network) is distinct from (w.machine, w.name, w.place, w.network)
   -- one change waits for a tick already: the next sign of life tells what it is by then
   on conflict do nothing
 ),

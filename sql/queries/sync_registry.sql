@@ -1,7 +1,7 @@
 -- Make the tables of what is watched agree with the registry.
 --
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage, officialApi,
--- about, notAbout, formerIds, components: [{component, label, target, cadenceMs, stallAfterMs}]}]}, in the order of the file.
+-- about, notAbout, formerIds, components: [{component, label, target, cadenceMs, stallAfterMs, stallBasis}]}]}, in the order of the file.
 -- What the registry no longer names is unpublished; what it names again is published again, with its history. To be run after rename_venues.sql.
 with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
@@ -45,7 +45,7 @@ given_components as (
   from given_venues v
   cross join jsonb_array_elements(v.components) with ordinality e
   cross join jsonb_to_record(e.value) as c (
-    component text, label text, target text, "cadenceMs" int, "stallAfterMs" int
+    component text, label text, target text, "cadenceMs" int, "stallAfterMs" int, "stallBasis" text
   )
 ),
 -- How many regions are published, from now on; before the first registry nothing was watched, and it is taken for as it is now.
@@ -171,15 +171,16 @@ all_venues as (
 kept_components as (
   update component c
   set
-    label = g.label, target = g.target, cadence_ms = g."cadenceMs", stall_after_ms = g."stallAfterMs", position = g.position,
+    label = g.label, target = g.target, cadence_ms = g."cadenceMs", stall_after_ms = g."stallAfterMs", stall_basis = g."stallBasis",
+    position = g.position,
     published = true, unwatched = c.unwatched - h.henceforth
   from given_components g
   join all_venues v using (venue)
   cross join henceforth h
   where c.venue_id = v.venue_id and c.component = g.component
 )
-insert into component (venue_id, component, label, target, cadence_ms, stall_after_ms, position)
-select v.venue_id, g.component, g.label, g.target, g."cadenceMs", g."stallAfterMs", g.position
+insert into component (venue_id, component, label, target, cadence_ms, stall_after_ms, stall_basis, position)
+select v.venue_id, g.component, g.label, g.target, g."cadenceMs", g."stallAfterMs", g."stallBasis", g.position
 from given_components g
 join all_venues v using (venue)
 where not exists (select from component c where c.venue_id = v.venue_id and c.component = g.component)

@@ -1,3 +1,69 @@
+-- From where did a region look at an instant, by what all of its probes had said until then? {name, place, network}; what they did not agree on, or
+-- nobody had said, is null.
+create function api.vantage_then(of_region text, at timestamptz) returns jsonb
+language sql stable
+return coalesce(
+  (
+    select jsonb_build_object('name', v.name, 'place', v.place, 'network', v.network)
+    from region_vantage v
+    join region g using (region_id)
+    where g.region = of_region and v.holds_from <= at
+    order by v.holds_from desc
+    limit 1
+  ),
+  '{"name": null, "place": null, "network": null}'
+);
+
+-- A vote as a page shows it: as the engine kept it, with how many answers its median is of. With fewer than a median needs the page has
+-- none. What is kept has it all the same: who recomputes a decision shall find what stands there.
+create function api.shown_vote(kept jsonb, kind text) returns jsonb
+language sql stable
+begin atomic
+  select kept || jsonb_build_object(
+    'answers', a.answers,
+    'p50Ms', case when a.answers >= api.p50_min_answers() then kept -> 'p50Ms' end
+  )
+  from (
+    -- a socket takes a time to open, which is no answer
+    select case when kind = 'rest' then (kept ->> 'samples')::int - (kept ->> 'bad')::int else 0 end as answers
+  ) a;
+end;
+
+-- The votes of a decision as a page shows them, each with from where its region looked then; and so those that were not counted.
+create function api.shown_votes(kept jsonb, kind text, at timestamptz) returns jsonb
+language sql stable
+begin atomic
+  select kept || jsonb_build_object(
+    'votes', (
+      select coalesce(
+        jsonb_agg(api.shown_vote(v.vote, kind) || jsonb_build_object('vantage', api.vantage_then(v.vote ->> 'region', at)) order by v.place), '[]'
+      )
+      from jsonb_array_elements(kept -> 'votes') with ordinality as v (vote, place)
+    ),
+    'notCounted', (
+      select coalesce(jsonb_agg(n.one || jsonb_build_object('vantage', api.vantage_then(n.one ->> 'region', at)) order by n.place), '[]')
+      from jsonb_array_elements(kept -> 'notCounted') with ordinality as n (one, place)
+    )
+  );
+end;
+
+-- An incident's evidence as its page shows it. What is no votes, such as why it closed, is as it was kept.
+create function api.shown_evidence(
+  kept jsonb, kind text, opened_at timestamptz, escalated_at timestamptz, closed_at timestamptz
+) returns jsonb
+language sql stable
+begin atomic
+  select jsonb_object_agg(
+    e.part,
+    case
+      when jsonb_typeof(e.noted -> 'votes') = 'array'
+        then api.shown_votes(e.noted, kind, case e.part when 'opening' then opened_at when 'escalation' then escalated_at else closed_at end)
+      else e.noted
+    end
+  )
+  from jsonb_each(kept) as e (part, noted);
+end;
+
 -- Which incidents does a page of the history have, newest first? Of the UTC days of a window, today included, as everything
 -- that counts them. Each filter is null or set; `before_id` breaks the tie where several started at `before`. One function, so
 -- that JSON and CSV have the same rows.

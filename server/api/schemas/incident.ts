@@ -26,6 +26,7 @@ import {
 } from "./shapes.js";
 import { incidentDetection } from "./detection.js";
 import { official, officialIncident } from "./official.js";
+import { stallBasis } from "./service.js";
 
 /** The examples tell of one incident, which is open at their `generatedAt`. */
 const startedAt = "2026-01-31T11:41:06.000Z";
@@ -141,6 +142,15 @@ const machine = orNull(
   ),
 );
 
+const lookedFrom = object(
+  "From where the region looked at that decision, by what all of its probes had said until then; what they did not agree on, or nobody had said, is null.",
+  {
+    name: orNull(text("A short name that the operator gave it.", "fra1")),
+    place: orNull(text("Where on earth it is.", "Frankfurt")),
+    network: orNull(text("Whose network it is in.", "Hetzner AS24940")),
+  },
+);
+
 const voteObject = object("One region's vote.", {
   region: regionId,
   vote: { ...state, description: "What this region saw." },
@@ -155,11 +165,18 @@ const voteObject = object("One region's vote.", {
     7,
   ),
   faults: badSamples,
-  p50Ms: orNull(
-    integer(
-      "Median latency of the good samples; null where there is none, and of streams.",
-      310,
+  answers: integer(
+    "Good answers in the window, of which p50Ms is; 0 for a stream or a socket.",
+    0,
+  ),
+  p50Ms: shownAs(
+    orNull(
+      integer(
+        "Median latency of these; null where there were fewer than 3.",
+        310,
+      ),
     ),
+    null,
   ),
   typicalP50Ms: orNull(
     integer(
@@ -170,6 +187,7 @@ const voteObject = object("One region's vote.", {
   newestAt: instant("Slot of the newest sample.", "2026-01-31T11:41:18.100Z"),
   ageMs: integer("How old that was.", 1_900),
   probeVersion,
+  vantage: lookedFrom,
 });
 
 const vote = withOptional(voteObject, {
@@ -220,6 +238,7 @@ const votesObject = object("The votes behind a decision.", {
             "2026-01-31T11:36:02.400Z",
           ),
         ),
+        vantage: lookedFrom,
       }),
       { machine },
     ),
@@ -404,6 +423,18 @@ export const incidentDetailResponse = named(
       ),
     ),
     evidence,
+    stallThreshold: shownAs(
+      orNull(
+        object(
+          "Of a stream: the threshold in force now (or last, where it is watched no more), which may have been another one at the decision. Null for endpoints and sockets, and after an upgrade until core has read the registry.",
+          {
+            afterMs: integer("Silence beyond this is a stall.", 30_000, 1),
+            basis: stallBasis,
+          },
+        ),
+      ),
+      null,
+    ),
     errors: named("ErrorBreakdown", errors),
     latency: orNull(named("IncidentLatency", latency)),
     detection: {

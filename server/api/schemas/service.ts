@@ -178,6 +178,11 @@ export const regionsResponse = named(
   }),
 );
 
+export const stallBasis = oneOf(
+  ["measured", "documented", "probed", "estimate"],
+  "What the threshold stands on: measured silences, or the usual rate, which the venue documents, which was counted by hand, or which is only an estimate.",
+);
+
 export const thresholdsResponse = named(
   "ThresholdsResponse",
   object("The rules of this build.", {
@@ -218,10 +223,7 @@ export const thresholdsResponse = named(
             ["documented", "probed", "estimate"],
             "Where that number comes from.",
           ),
-          basis: oneOf(
-            ["measured", "documented", "probed", "estimate"],
-            "What the threshold stands on: measured silences, or the usual rate, which the venue documents, which was counted by hand, or which is only an estimate.",
-          ),
+          basis: stallBasis,
           counterpart: orNull(
             text(
               "The REST endpoint that shows whether there was anything to say while the stream was silent; null where there is none.",
