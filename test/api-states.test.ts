@@ -407,13 +407,10 @@ void t.test("since when a state is so", async (t) => {
 
 void t.test("every answer fits its schema, after much befell", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const registry = measuredStalls(
-    await loadRegistry(packagedFile("registry-all.json")),
-  );
+  const registry = await loadRegistry(packagedFile("registry-all.json"));
   await migrate(pool, registry, makeLog("test", "warn"));
   await muchBefell(pool);
-  // as many as a 95th percentile needs
-  for (let i = 0; i < 10; i++) await addChannel(pool);
+  await addChannel(pool);
   await happened(pool, { at: ago(600), kinds: ["opened", "closed"] });
   await pool.query(sql`
     update alert_event set dispatched_at = recorded_at
@@ -421,7 +418,7 @@ void t.test("every answer fits its schema, after much befell", async (t) => {
   `);
   await expand(pool, ago(600));
   await settle(pool, ago(598), await claim(pool, ago(599)), "delivered");
-  const api = await serve(t, { pool, registry });
+  const api = await serve(t, { pool, registry: measuredStalls(registry) });
   await askAll(
     api,
     registry.venues.map(({ id }) => id),

@@ -32,14 +32,6 @@ const day = 24 * hour;
 /** `happened` begins an incident so long before its first event. */
 const detectionMs = 10_000;
 
-/** As if one delivery were enough for a percentile: what counts, and how it is reckoned, is seen best by one. */
-async function withoutFloors(pool: Pool): Promise<void> {
-  for (const name of ["p50_min_answers", "p95_min_answers"])
-    await pool.script(
-      `create or replace function api.${name}() returns integer language sql immutable parallel safe return 1`,
-    );
-}
-
 /** What an opening is said to have taken that was delivered so long after it. */
 const one = (afterMs: number) => ({
   deliveries: 1,
@@ -47,43 +39,8 @@ const one = (afterMs: number) => ({
   p95Ms: detectionMs + afterMs,
 });
 
-void t.test("percentiles are of deliveries enough", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
-  const api = await serve(t, { pool, registry });
-  const start = ago(3 * 3600);
-  /** An incident of which so many channels were told, all at once. */
-  const toldTo = async (channels: number) => {
-    await forget(pool);
-    for (let i = 0; i < channels; i++) await addChannel(pool);
-    await happened(pool, { at: start });
-    await expand(pool, start);
-    await settle(pool, start, await claim(pool, start, channels), "delivered");
-    return asked(pool);
-  };
-  const said = detectionMs;
-  for (const [deliveries, p50Ms, p95Ms] of [
-    [1, null, null],
-    [2, null, null],
-    [3, said, null],
-    [9, said, null],
-    [10, said, said],
-  ])
-    t.match(await toldTo(deliveries!), { deliveries, p50Ms, p95Ms });
-
-  interface Rules {
-    rules: { name: string; value: number }[];
-  }
-  const { rules } = (await api.ask<Rules>("/v1/thresholds")).body;
-  t.match(
-    rules.filter(({ name }) => /^p\d\dMinAnswers$/.test(name)),
-    [{ value: 3 }, { value: 10 }],
-    "as published",
-  );
-});
-
 void t.test("which deliveries count", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
-  await withoutFloors(pool);
   const api = await serve(t, { pool, registry });
   const start = ago(3 * 3600);
   const after = (ms: number) => new Date(+start + ms);

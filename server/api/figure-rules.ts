@@ -10,14 +10,14 @@ export const figureRules = [
     value: 3,
     unit: "samples",
     reason:
-      "With fewer answers, or deliveries, a single one decides what the median is: it is null, and their number stands beside it.",
+      "With fewer answers a single one decides what the median is: it is null, and the number of answers stands beside it.",
   },
   {
     name: "p95_min_answers",
     value: 10,
     unit: "samples",
     reason:
-      "Of fewer than ten answers, or deliveries, the 95th percentile is hardly more than the slowest one: it is null, and their number stands beside it.",
+      "Of fewer than ten answers the 95th percentile is hardly more than the slowest one: it is null, and the number of answers stands beside it.",
   },
   {
     name: "uptime_min_coverage",

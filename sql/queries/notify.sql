@@ -23,8 +23,8 @@ select
     'generatedAt', api.iso(k.generated_at),
     'days', 30,
     'deliveries', t.deliveries,
-    'p50Ms', case when t.deliveries >= api.p50_min_answers() then round(t.percentiles_ms[1]::numeric) end,
-    'p95Ms', case when t.deliveries >= api.p95_min_answers() then round(t.percentiles_ms[2]::numeric) end
+    'p50Ms', round(t.percentiles_ms[1]::numeric),
+    'p95Ms', round(t.percentiles_ms[2]::numeric)
   )::text as body
 from api.clock k
 cross join (

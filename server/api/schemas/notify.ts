@@ -11,14 +11,9 @@ export const notifyResponse = named(
         "Delivered opening alerts: what the percentiles are of.",
         12,
       ),
-      p50Ms: orNull(
-        integer("Median; null where fewer than 3 were delivered.", 21_400),
-      ),
+      p50Ms: orNull(integer("Median; null when there is no delivery.", 21_400)),
       p95Ms: orNull(
-        integer(
-          "95th percentile; null where fewer than 10 were delivered.",
-          38_900,
-        ),
+        integer("95th percentile; null when there is no delivery.", 38_900),
       ),
     },
   ),
