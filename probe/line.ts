@@ -202,7 +202,7 @@ export function startLine(options: LineOptions): Line {
     for (const feed of feeds) feed.fall = cause;
   }
 
-  /** A socket that never opened tells nothing of the next one, and trouble of our own does not either. */
+  /** A socket that never opened shows nothing about the next one, and neither does trouble of our own. */
   function noteSilence(session: Session, cause: Cause) {
     if (session.opened() === null || isUnmeasured(cause)) return;
     if (cause.fault === "timeout" || !session.hasSpoken()) fellSilent = true;

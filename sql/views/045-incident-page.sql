@@ -15,7 +15,7 @@ return coalesce(
 );
 
 -- A vote as a page shows it: as the engine kept it, with how many answers its median is of. With fewer than a median needs the page has
--- none. What is kept has it all the same: who recomputes a decision shall find what stands there.
+-- none. What is kept has it all the same: a recomputed decision is compared with it to the byte.
 create function api.shown_vote(kept jsonb, kind text) returns jsonb
 language sql stable
 begin atomic
@@ -47,7 +47,7 @@ begin atomic
   );
 end;
 
--- An incident's evidence as its page shows it. What is no votes, such as why it closed, is as it was kept.
+-- An incident's evidence as its page shows it. Parts without votes, such as why it closed, are as they were kept.
 create function api.shown_evidence(
   kept jsonb, kind text, opened_at timestamptz, escalated_at timestamptz, closed_at timestamptz
 ) returns jsonb
