@@ -1047,15 +1047,20 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine is suspect for as long as its venues are bad",
     file: "engine/040-impaired-regions.sql",
-    found: "    where not s.long_bad\n",
-    becomes: "",
+    found: `
+      and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true
+  ),
+  of_component`,
+    becomes: `
+  ),
+  of_component`,
     noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "one region makes its machine suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "bool_and(f.touched)",
-    becomes: "bool_or(f.touched)",
+    found: "bool_and(s.touched)",
+    becomes: "bool_or(s.touched)",
     noticedBy: ["6-well-from-one-of-its-regions"],
   },
   {
@@ -1068,47 +1073,48 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine with one region is not suspect",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "cross join lateral (select coalesce(s.bad_since <= at - engine.ms(r.impaired_within_ms), false) as long_bad) l\n    where",
+    found: "    where s.newest_at >= s.trouble_from\n",
     becomes:
-      "cross join lateral (select coalesce(s.bad_since <= at - engine.ms(r.impaired_within_ms), false) as long_bad) l\n    where g.regions > 1 and",
+      "    join engine.vantages(at) g on g.vantage = s.vantage and g.regions > 1\n    where s.newest_at >= s.trouble_from\n",
     noticedBy: ["6-cut-beside-a-block"],
   },
   {
     breaks: "a machine is suspect for what another one sees, too",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "\n        and not exists (select from witnesses w where w.venue_id = o.venue_id and w.vantage <> o.vantage) as touched_alone",
-    becomes: " as touched_alone",
+    found: "and e.vantage <> o.vantage and e.touched)",
+    becomes: "and e.vantage <> o.vantage and e.touched and false)",
     noticedBy: ["6-two-machines-are-not-suspect"],
   },
   {
-    breaks: "one failed sample elsewhere speaks for a network",
+    breaks: "other trouble elsewhere speaks for a network",
     file: "engine/040-impaired-regions.sql",
-    found: "engine.is_bad(s.state) or s.bad_run > 1 as failing",
-    becomes: "engine.is_bad(s.state) or s.bad_run > 0 as failing",
-    noticedBy: ["6-cut-beside-a-block-and-a-hiccup"],
+    found: "where e.component_id = o.component_id and e.vantage",
+    becomes: "where e.venue_id = o.venue_id and e.vantage",
+    noticedBy: ["6-cut-beside-hiccups"],
   },
   {
-    breaks: "a region that a venue blocks speaks for another one's network",
+    breaks:
+      "what is well at a vantage speaks for its network when it fails elsewhere",
     file: "engine/040-impaired-regions.sql",
-    found: "where s.failing and not s.long_bad_there",
-    becomes: "where s.failing and not s.long_bad",
-    noticedBy: ["6-cut-beside-a-block-of-a-slow-endpoint"],
+    found: "o.touched and exists (select from seen e",
+    becomes: "exists (select from seen e",
+    noticedBy: ["6-cut-beside-hiccups"],
   },
   {
     breaks: "the newest trouble of any region is that of each",
     file: "engine/040-impaired-regions.sql",
-    found: "over (partition by s.vantage) as since",
-    becomes: "over () as since",
+    found: "over (partition by g.vantage) as trouble_from",
+    becomes: "over () as trouble_from",
     noticedBy: ["6-cut-beside-news-elsewhere"],
   },
   {
-    breaks: "what a suspect vantage does not see alone waits, too",
+    breaks:
+      "a network that seems to fail confirms what is touched elsewhere, too",
     file: "engine/070-incidents.sql",
-    found: "(g.vantage, k.venue_id) not in (select d.vantage, d.venue_id from",
-    becomes: "g.vantage not in (select d.vantage from",
-    noticedBy: ["4-cascade"],
+    found: "g.vantage not in (select engine.suspect_vantages(at, r))",
+    becomes:
+      "g.vantage not in (select engine.suspect_vantages(at, r)) or exists (select from region_state e where e.component_id = c.component_id and e.region_id <> s.region_id and e.bad_run > 1)",
+    noticedBy: ["6-cut-beside-a-fresh-block"],
   },
   {
     breaks: "an incident starts within the window",
@@ -1433,7 +1439,7 @@ $$;`,
   {
     breaks: "what was not asked since speaks for the machine's network",
     file: "engine/040-impaired-regions.sql",
-    found: "    where f.newest_at >= f.since\n",
+    found: "    where s.newest_at >= s.trouble_from\n",
     becomes: "",
     noticedBy: ["6-suspect-by-what-was-asked-since"],
   },

@@ -220,8 +220,7 @@ function componentsNow(
         quorum,
         votes,
         suspect:
-          isBad(state) &&
-          isSuspect({ venue: venue.id, confirming }, quorum, views, world, at),
+          isBad(state) && isSuspect(confirming, quorum, views, world, at),
       };
     }),
   );

@@ -179,16 +179,14 @@ begin
 end;
 $$;
 
--- Which venues does a vantage see fail alone, so many that its own network may be failing? At such a vantage more than half of the venues that all its
--- regions have measured since the newest trouble began have a component that is bad, or is about to be, and nobody elsewhere sees that venue turn bad:
--- endpoints are asked at different times, so some have failed three times when others have once, and those that are asked once a minute have not been
--- asked yet. Whole venues take longer to turn bad, so this is seen before an impairment is. One row per vantage and venue.
---
--- Elsewhere it takes two bad samples, for a single one is nothing, and a region that has long seen something of the venue bad is no witness: the venue
--- may block it.
-create function engine.suspect_sights(at timestamptz, r engine.rules) returns table (vantage smallint, venue_id smallint)
+-- Which vantages look as if their own network begins to fail? At such a vantage more than half of the venues that all its regions have measured since the
+-- newest trouble began have a component that is bad, or is about to be, and is well elsewhere: endpoints are asked at different times, so some have failed
+-- three times when others have once, and those that are asked once a minute have not been asked yet. Whole venues take longer to turn bad, so
+-- this is seen before an impairment is.
+create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
+  -- what a region has long seen bad shows nothing of now
   with seen as (
     select
       g.vantage,
@@ -196,43 +194,33 @@ as $$
       s.component_id,
       s.newest_at,
       engine.is_bad(s.state) or s.bad_run > 0 as touched,
-      engine.is_bad(s.state) or s.bad_run > 1 as failing,
-      case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end as trouble_from,
-      l.long_bad,
-      bool_or(l.long_bad) over (partition by s.region_id, c.venue_id) as long_bad_there
+      max(case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end) over (partition by g.vantage) as trouble_from
     from engine.vantages(at) g
     join region_state s using (region_id)
     join component c using (component_id)
-    cross join lateral (select coalesce(s.bad_since <= at - engine.ms(r.impaired_within_ms), false) as long_bad) l
     where s.state <> 'unknown'
-  ),
-  witnesses as (
-    select distinct s.vantage, s.venue_id
-    from seen s
-    where s.failing and not s.long_bad_there
-  ),
-  -- what a region has long seen bad shows nothing of now
-  fresh as (
-    select s.*, max(s.trouble_from) over (partition by s.vantage) as since
-    from seen s
-    where not s.long_bad
+      and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true
   ),
   of_component as (
-    select f.vantage, f.venue_id, bool_and(f.touched) as touched
-    from fresh f
-    where f.newest_at >= f.since
-    group by f.vantage, f.venue_id, f.component_id
+    select s.vantage, s.venue_id, s.component_id, bool_and(s.touched) as touched
+    from seen s
+    where s.newest_at >= s.trouble_from
+    group by s.vantage, s.venue_id, s.component_id
   ),
+  -- A venue fails at the vantage alone where nothing that fails there fails elsewhere. To ask nobody but those who have seen a venue fail three times would
+  -- make the first region to see a common host fail look suspect.
   of_venue as (
     select
       o.vantage,
       o.venue_id,
       bool_or(o.touched)
-        and not exists (select from witnesses w where w.venue_id = o.venue_id and w.vantage <> o.vantage) as touched_alone
+        and not bool_or(
+          o.touched and exists (select from seen e where e.component_id = o.component_id and e.vantage <> o.vantage and e.touched)
+        ) as touched_alone
     from of_component o
     group by o.vantage, o.venue_id
   )
-  select v.vantage, unnest(array_agg(v.venue_id) filter (where v.touched_alone))
+  select v.vantage
   from of_venue v
   -- a registry's only region has nobody to wait for
   where (select count(*) from region g where g.published) > 1

@@ -407,17 +407,16 @@ as $$
   where p.place = p.quorum
 $$;
 
--- Which components wait, since there is no quorum but for regions that see their venue fail alone, as they see most, for their own network may be failing?
+-- Which components wait, since there is no quorum without regions whose own network may be failing?
 create function engine.suspect_components(of_components integer[], at timestamptz, r engine.rules) returns setof integer
 language sql stable
 as $$
   select c.component_id
   from engine.confirming_regions(of_components, at, r) s
-  join component k using (component_id)
   join component_state c using (component_id)
   join engine.vantages(at) g using (region_id)
   group by c.component_id, c.quorum
-  having count(*) filter (where (g.vantage, k.venue_id) not in (select d.vantage, d.venue_id from engine.suspect_sights(at, r) d)) < c.quorum
+  having count(*) filter (where g.vantage not in (select engine.suspect_vantages(at, r))) < c.quorum
 $$;
 
 -- An incident opens where a quorum finds the component bad and as many regions confirm it.

@@ -4,11 +4,11 @@ import { vantagesAt } from "./vantage.js";
 import { isBad, type World } from "./world.js";
 
 /**
- * @param confirming the counted regions that confirm trouble at the venue
+ * @param confirming the counted regions that confirm trouble
  * @param views of all regions on all components
  */
 export function isSuspect(
-  { venue, confirming }: { venue: string; confirming: string[] },
+  confirming: string[],
   quorum: number,
   views: DatedView[],
   world: World,
@@ -16,62 +16,56 @@ export function isSuspect(
 ): boolean {
   if (confirming.length < quorum || world.regions.length < 2) return false;
   const suspects = vantagesAt(world, at)
-    .filter((vantage) =>
-      failingByItsNetwork(vantage, views, world, at).includes(venue),
-    )
+    .filter((vantage) => isNetworkSuspect(vantage, views, world))
     .flat();
   const left = confirming.filter((region) => !suspects.includes(region));
   return left.length < quorum;
+
+  function isNetworkSuspect(
+    vantage: string[],
+    all: DatedView[],
+    { rules }: World,
+  ): boolean {
+    const telling = all.filter(
+      ({ state, badSince }) =>
+        state !== "unknown" &&
+        (badSince === null || badSince > at - rules.impaired_within_ms),
+    );
+    const here = telling.filter(({ region }) => vantage.includes(region));
+    const touchedElsewhere = telling
+      .filter((view) => !vantage.includes(view.region) && isTouched(view))
+      .map(nameOf);
+
+    const runs = here.flatMap(({ state, badRun, runFrom }) =>
+      isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null
+        ? [runFrom]
+        : [],
+    );
+    if (runs.length === 0) return false;
+    const troubleAt = Math.max(...runs);
+    const measured = here.filter(
+      ({ newestAt }) => newestAt !== null && newestAt >= troubleAt,
+    );
+    const venues = [...new Set(measured.map(({ venue }) => venue))];
+    const alone = venues.filter((venue) => {
+      const ofVenue = measured.filter((view) => view.venue === venue);
+      const touched = [...new Set(ofVenue.map(nameOf))].filter((name) =>
+        ofVenue.filter((view) => nameOf(view) === name).every(isTouched),
+      );
+      return (
+        touched.length > 0 &&
+        !touched.some((name) => touchedElsewhere.includes(name))
+      );
+    });
+    return (
+      venues.length >= rules.impaired_min_venues &&
+      alone.length / venues.length > rules.impaired_venue_share
+    );
+  }
 }
 
-/** The venues that the vantage sees fail alone, where they are so many that it may be its own network. */
-function failingByItsNetwork(
-  vantage: string[],
-  views: DatedView[],
-  world: World,
-  at: number,
-): string[] {
-  const { rules } = world;
-  const known = views.filter(({ state }) => state !== "unknown");
-  const isLongBad = ({ badSince }: DatedView) =>
-    badSince !== null && badSince <= at - rules.impaired_within_ms;
-  const fresh = known.filter(
-    (view) => vantage.includes(view.region) && !isLongBad(view),
-  );
-  const isWitness = ({ region, venue }: DatedView) =>
-    !vantage.includes(region) &&
-    !known.some(
-      (view) =>
-        view.region === region && view.venue === venue && isLongBad(view),
-    );
-  const elsewhere = known
-    .filter(isWitness)
-    .filter(({ state, badRun }) => isBad(state) || badRun >= 2)
-    .map(({ venue }) => venue);
-  const runs = fresh.flatMap(({ state, badRun, runFrom }) =>
-    isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null
-      ? [runFrom]
-      : [],
-  );
-  if (runs.length === 0) return [];
-  const troubleAt = Math.max(...runs);
-
-  const askedSince = fresh.filter(
-    ({ newestAt }) => newestAt !== null && newestAt >= troubleAt,
-  );
-  const measured = new Set(askedSince.map(({ venue }) => venue));
-  const turning = [...measured].filter((venue) => {
-    if (elsewhere.includes(venue)) return false;
-    const ofVenue = askedSince.filter((view) => view.venue === venue);
-    const components = new Set(ofVenue.map(({ component }) => component));
-    return [...components].some((component) =>
-      ofVenue.filter((view) => view.component === component).every(isTouched),
-    );
-  });
-  const looksSo =
-    measured.size >= rules.impaired_min_venues &&
-    turning.length / measured.size > rules.impaired_venue_share;
-  return looksSo ? turning : [];
+function nameOf({ venue, component }: DatedView): string {
+  return `${venue} ${component}`;
 }
 
 function isTouched({ state, badRun }: DatedView): boolean {
