@@ -1031,17 +1031,17 @@ export const mutants: Mutant[] = [
     breaks: "half of a machine's venues are suspect",
     file: "engine/040-impaired-regions.sql",
     found:
-      "count(*) filter (where v.touched_alone) > count(*) * r.impaired_venue_share",
+      "count(*) filter (where v.fails_alone) > count(*) * r.impaired_venue_share",
     becomes:
-      "count(*) filter (where v.touched_alone) >= count(*) * r.impaired_venue_share",
+      "count(*) filter (where v.fails_alone) >= count(*) * r.impaired_venue_share",
     noticedBy: ["6-half-of-the-venues-is-not-suspect"],
   },
   {
     breaks: "three venues make a machine suspect",
     file: "engine/040-impaired-regions.sql",
     found: `  having count(*) >= r.impaired_min_venues
-    and count(*) filter (where v.touched_alone)`,
-    becomes: "  having count(*) filter (where v.touched_alone)",
+    and count(*) filter (where v.fails_alone)`,
+    becomes: "  having count(*) filter (where v.fails_alone)",
     noticedBy: ["6-three-venues-are-not-suspect"],
   },
   {
@@ -1054,13 +1054,13 @@ export const mutants: Mutant[] = [
     becomes: `
   ),
   of_component`,
-    noticedBy: ["6-suspect-waits"],
+    noticedBy: ["6-blocked-by-most-is-not-suspect"],
   },
   {
     breaks: "one region makes its machine suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "bool_and(s.touched)",
-    becomes: "bool_or(s.touched)",
+    found: "bool_and(s.failing)",
+    becomes: "bool_or(s.failing)",
     noticedBy: ["6-well-from-one-of-its-regions"],
   },
   {
@@ -1081,24 +1081,78 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine is suspect for what another one sees, too",
     file: "engine/040-impaired-regions.sql",
-    found: "and e.vantage <> o.vantage and e.touched)",
-    becomes: "and e.vantage <> o.vantage and e.touched and false)",
+    found: "left join fails_at f using (component_id)",
+    becomes: "left join fails_at f on false",
     noticedBy: ["6-two-machines-are-not-suspect"],
+  },
+  {
+    breaks: "a vantage's own trouble speaks for its network",
+    file: "engine/040-impaired-regions.sql",
+    found: "(f.first <> o.vantage or f.last <> o.vantage)",
+    becomes: "f.first is not null",
+    noticedBy: ["6-cut-beside-a-block"],
+  },
+  {
+    breaks: "only a region named before another sees the same as it does",
+    file: "engine/040-impaired-regions.sql",
+    found: "(f.first <> o.vantage or f.last <> o.vantage)",
+    becomes: "f.first <> o.vantage",
+    noticedBy: ["6-two-machines-are-not-suspect"],
+  },
+  {
+    breaks: "one request that fails elsewhere speaks for a network",
+    file: "engine/040-impaired-regions.sql",
+    found: "< count(*) filter (where o.failing) as fails_alone",
+    becomes: "< least(1, count(*) filter (where o.failing)) as fails_alone",
+    noticedBy: ["6-cut-beside-hiccups-of-the-same"],
   },
   {
     breaks: "other trouble elsewhere speaks for a network",
     file: "engine/040-impaired-regions.sql",
-    found: "where e.component_id = o.component_id and e.vantage",
-    becomes: "where e.venue_id = o.venue_id and e.vantage",
+    found: `    select s.component_id, min(s.vantage) as first, max(s.vantage) as last
+    from seen s
+    where s.failing
+    group by s.component_id`,
+    becomes: `    select c.component_id, min(s.vantage) as first, max(s.vantage) as last
+    from seen s join component c using (venue_id)
+    where s.failing
+    group by c.component_id`,
     noticedBy: ["6-cut-beside-hiccups"],
   },
   {
-    breaks:
-      "what is well at a vantage speaks for its network when it fails elsewhere",
+    breaks: "what has long failed elsewhere speaks for a network",
     file: "engine/040-impaired-regions.sql",
-    found: "o.touched and exists (select from seen e",
-    becomes: "exists (select from seen e",
-    noticedBy: ["6-cut-beside-hiccups"],
+    found: `    from seen s
+    where s.failing
+    group by s.component_id`,
+    becomes: `    from (
+      select s.component_id, g.vantage, s.bad_run > 0 as failing from region_state s join engine.vantages(at) g using (region_id)
+    ) s
+    where s.failing
+    group by s.component_id`,
+    noticedBy: ["6-cut-beside-old-blocks"],
+  },
+  {
+    breaks: "a stream that is not silent yet speaks for a network",
+    file: "engine/040-impaired-regions.sql",
+    found: "    where o.kind = 'rest' or o.failing\n",
+    becomes: "",
+    noticedBy: ["6-cut-where-most-stream"],
+  },
+  {
+    breaks: "a state that is still bad makes a network suspect",
+    file: "engine/040-impaired-regions.sql",
+    found: "s.bad_run > 0 as failing",
+    becomes: "engine.is_bad(s.state) or s.bad_run > 0 as failing",
+    noticedBy: ["6-blip-before-an-outage"],
+  },
+  {
+    breaks: "a suspect vantage never confirms what it has long seen",
+    file: "engine/070-incidents.sql",
+    found:
+      "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or g.vantage not in",
+    becomes: "    where g.vantage not in",
+    noticedBy: ["6-long-bad-in-a-suspect-region"],
   },
   {
     breaks: "the newest trouble of any region is that of each",
@@ -1108,12 +1162,11 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-cut-beside-news-elsewhere"],
   },
   {
-    breaks:
-      "a network that seems to fail confirms what is touched elsewhere, too",
+    breaks: "a network that seems to fail confirms what fails elsewhere, too",
     file: "engine/070-incidents.sql",
-    found: "g.vantage not in (select engine.suspect_vantages(at, r))",
+    found: "or g.vantage not in (select engine.suspect_vantages(at, r))",
     becomes:
-      "g.vantage not in (select engine.suspect_vantages(at, r)) or exists (select from region_state e where e.component_id = c.component_id and e.region_id <> s.region_id and e.bad_run > 1)",
+      "or g.vantage not in (select engine.suspect_vantages(at, r)) or exists (select from region_state e where e.component_id = c.component_id and e.region_id <> s.region_id and e.bad_run > 1)",
     noticedBy: ["6-cut-beside-a-fresh-block"],
   },
   {
@@ -1432,8 +1485,8 @@ $$;`,
   {
     breaks: "what is about to turn bad is not suspect",
     file: "engine/040-impaired-regions.sql",
-    found: "engine.is_bad(s.state) or s.bad_run > 0 as touched",
-    becomes: "engine.is_bad(s.state) as touched",
+    found: "s.bad_run > 0 as failing",
+    becomes: "engine.is_bad(s.state) as failing",
     noticedBy: ["6-suspect-that-is-about-to-be"],
   },
   {

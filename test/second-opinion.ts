@@ -220,7 +220,8 @@ function componentsNow(
         quorum,
         votes,
         suspect:
-          isBad(state) && isSuspect(confirming, quorum, views, world, at),
+          isBad(state) &&
+          isSuspect({ ...one, confirming }, quorum, views, world, at),
       };
     }),
   );

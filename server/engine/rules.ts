@@ -142,7 +142,7 @@ export const rules = [
     value: 120_000,
     unit: "ms",
     reason:
-      "At once means within two minutes: the slowest endpoints need that long to turn bad. What has been bad for longer, such as a block of that region by a venue, is no sign of a failing network. Openings that wait because a network seems to fail wait no longer.",
+      "At once means within two minutes: the slowest endpoints need that long to turn bad. What has been bad for longer, such as a block of that region by a venue, is no sign of a failing network. A region whose network seems to fail confirms what it has seen bad for longer.",
   },
   {
     name: "outlier_after_ms",

@@ -407,16 +407,20 @@ as $$
   where p.place = p.quorum
 $$;
 
--- Which components wait, since there is no quorum without regions whose own network may be failing?
+-- Which components wait, since there is no quorum without regions whose own network may be failing? What a region has long seen bad, it confirms nevertheless.
 create function engine.suspect_components(of_components integer[], at timestamptz, r engine.rules) returns setof integer
 language sql stable
 as $$
   select c.component_id
   from engine.confirming_regions(of_components, at, r) s
   join component_state c using (component_id)
+  join region_state k using (component_id, region_id)
   join engine.vantages(at) g using (region_id)
   group by c.component_id, c.quorum
-  having count(*) filter (where g.vantage not in (select engine.suspect_vantages(at, r))) < c.quorum
+  having count(*) filter (
+    where k.bad_since <= at - engine.ms(r.impaired_within_ms)
+      or g.vantage not in (select engine.suspect_vantages(at, r))
+  ) < c.quorum
 $$;
 
 -- An incident opens where a quorum finds the component bad and as many regions confirm it.

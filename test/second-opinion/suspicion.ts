@@ -1,73 +1,88 @@
-/** Chapter 6 of the rule book: trouble that may be the network of the one machine that all who see it run on. */
+/** Chapter 6 of the rule book: trouble that may be that of a network which begins to fail. */
 import type { DatedView } from "./impairment.js";
 import { vantagesAt } from "./vantage.js";
 import { isBad, type World } from "./world.js";
 
-/**
- * @param confirming the counted regions that confirm trouble
- * @param views of all regions on all components
- */
+interface Confirmed {
+  venue: string;
+  component: string;
+  /** The counted regions that confirm its trouble. */
+  confirming: string[];
+}
+
+/** @param views of all regions on all components */
 export function isSuspect(
-  confirming: string[],
+  { venue, component, confirming }: Confirmed,
   quorum: number,
   views: DatedView[],
   world: World,
   at: number,
 ): boolean {
   if (confirming.length < quorum || world.regions.length < 2) return false;
+  const known = views.filter(({ state }) => state !== "unknown");
+  const isLongBad = ({ badSince }: DatedView) =>
+    badSince !== null && badSince <= at - world.rules.impaired_within_ms;
+  const fresh = known.filter((view) => !isLongBad(view));
+
   const suspects = vantagesAt(world, at)
-    .filter((vantage) => isNetworkSuspect(vantage, views, world))
+    .filter((vantage) => beginsToFail(vantage, fresh, world))
     .flat();
-  const left = confirming.filter((region) => !suspects.includes(region));
+  const longBadIn = known
+    .filter((view) => view.venue === venue && view.component === component)
+    .filter(isLongBad)
+    .map(({ region }) => region);
+  const left = confirming.filter(
+    (region) => longBadIn.includes(region) || !suspects.includes(region),
+  );
   return left.length < quorum;
+}
 
-  function isNetworkSuspect(
-    vantage: string[],
-    all: DatedView[],
-    { rules }: World,
-  ): boolean {
-    const telling = all.filter(
-      ({ state, badSince }) =>
-        state !== "unknown" &&
-        (badSince === null || badSince > at - rules.impaired_within_ms),
-    );
-    const here = telling.filter(({ region }) => vantage.includes(region));
-    const touchedElsewhere = telling
-      .filter((view) => !vantage.includes(view.region) && isTouched(view))
-      .map(nameOf);
+/** Does the vantage look as if its network begins to fail? */
+function beginsToFail(
+  vantage: string[],
+  fresh: DatedView[],
+  { rules }: World,
+): boolean {
+  const here = fresh.filter(({ region }) => vantage.includes(region));
+  const runs = here.flatMap(({ state, badRun, runFrom }) =>
+    isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null
+      ? [runFrom]
+      : [],
+  );
+  if (runs.length === 0) return false;
+  const troubleAt = Math.max(...runs);
 
-    const runs = here.flatMap(({ state, badRun, runFrom }) =>
-      isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null
-        ? [runFrom]
-        : [],
-    );
-    if (runs.length === 0) return false;
-    const troubleAt = Math.max(...runs);
-    const measured = here.filter(
-      ({ newestAt }) => newestAt !== null && newestAt >= troubleAt,
-    );
-    const venues = [...new Set(measured.map(({ venue }) => venue))];
-    const alone = venues.filter((venue) => {
-      const ofVenue = measured.filter((view) => view.venue === venue);
-      const touched = [...new Set(ofVenue.map(nameOf))].filter((name) =>
-        ofVenue.filter((view) => nameOf(view) === name).every(isTouched),
-      );
-      return (
-        touched.length > 0 &&
-        !touched.some((name) => touchedElsewhere.includes(name))
-      );
-    });
-    return (
-      venues.length >= rules.impaired_min_venues &&
-      alone.length / venues.length > rules.impaired_venue_share
-    );
-  }
+  const measured = here.filter(
+    ({ newestAt }) => newestAt !== null && newestAt >= troubleAt,
+  );
+  const failing = new Set(measured.map(nameOf));
+  for (const view of measured) if (!fails(view)) failing.delete(nameOf(view));
+  const shown = measured.filter(
+    (view) => !view.component.startsWith("ws:") || failing.has(nameOf(view)),
+  );
+  const failingElsewhere = new Set(
+    fresh
+      .filter((view) => !vantage.includes(view.region) && fails(view))
+      .map(nameOf),
+  );
+
+  const venues = [...new Set(shown.map(({ venue }) => venue))];
+  const alone = venues.filter((venue) => {
+    const names = shown.filter((view) => view.venue === venue).map(nameOf);
+    const ofVenue = [...new Set(names)].filter((name) => failing.has(name));
+    const shared = ofVenue.filter((name) => failingElsewhere.has(name));
+    return ofVenue.length > 0 && shared.length < ofVenue.length / 2;
+  });
+  return (
+    venues.length >= rules.impaired_min_venues &&
+    alone.length / venues.length > rules.impaired_venue_share
+  );
 }
 
 function nameOf({ venue, component }: DatedView): string {
   return `${venue} ${component}`;
 }
 
-function isTouched({ state, badRun }: DatedView): boolean {
-  return isBad(state) || badRun >= 1;
+function fails({ badRun }: DatedView): boolean {
+  return badRun >= 1;
 }
