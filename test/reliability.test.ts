@@ -50,17 +50,18 @@ function rowOf({ venues }: Reliability, id: string): Row {
   return venues.find((row) => row.id === id)!;
 }
 
-/** So many hours, each with these latencies at its start, of one endpoint from one region. */
+/** So many hours before `until`, each with these latencies at its start, of one endpoint from one region. */
 async function hours(
   pool: Pool,
   venue: string,
   latenciesMs: number[],
   count: number,
+  until: Date,
 ): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, latency_us)
     select
-      date_trunc('hour', now()) - h * interval '1 hour' + l.n * interval '1 second',
+      date_trunc('hour', ${until}::timestamptz) - h * interval '1 hour' + l.n * interval '1 second',
       c.component_id, g.region_id, true, l.ms * 1000
     from component c
     join venue v using (venue_id)
@@ -121,7 +122,7 @@ async function insertLatencies(
 }
 
 /** Medians of hours by sorting them, in plain TypeScript: what the answers of a window have to be. */
-async function usualByHand(pool: Pool, days: number) {
+async function usualByHand(pool: Pool, days: number, at: string) {
   const hours = await pool.query<{
     hour: Date;
     venue: string;
@@ -133,7 +134,7 @@ async function usualByHand(pool: Pool, days: number) {
     where c.kind = 'rest' and h.p50_us is not null and h.good >= 10
       and h.hour < time_bucket('1 hour', (select published_to from api.clock))
   `);
-  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const today = Math.floor(Date.parse(at) / dayMs) * dayMs;
   const within = hours.filter(
     ({ hour }) => +hour >= today - (days - 1) * dayMs,
   );
@@ -169,8 +170,11 @@ void t.test("typical latencies of every window", async (t) => {
   async function areThoseByHand(t: Test) {
     const api = await serve(t, { pool, registry });
     for (const days of windows) {
-      const byHand = await usualByHand(pool, days);
-      const { fleet, venues } = await compared(api, `?days=${days}`);
+      const { fleet, venues, generatedAt } = await compared(
+        api,
+        `?days=${days}`,
+      );
+      const byHand = await usualByHand(pool, days, generatedAt);
       t.match(fleet, byHand(null), `${days} days, all`);
       for (const row of venues)
         t.match(row, byHand(row.id), `${days} days, ${row.id}`);
@@ -410,8 +414,10 @@ void t.test("venues compared", async (t) => {
       await forget(pool);
       // 20 samples an hour, so that the 95th percentile is of the last two
       const even = Array.from({ length: 20 }, () => 100);
-      await hours(pool, "okx", [...even.slice(2), 500, 500], 9);
-      await hours(pool, "kraken", even, 3);
+      // an hour that is over, also where the clock passes a full one meanwhile
+      const until = ago(3600);
+      await hours(pool, "okx", [...even.slice(2), 500, 500], 9, until);
+      await hours(pool, "kraken", even, 3, until);
       await pool.query(
         sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now() + interval '1 hour')`,
       );
