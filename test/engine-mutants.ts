@@ -433,8 +433,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "what has long been bad is a sign of a bad network",
     file: "engine/040-impaired-regions.sql",
-    found: "bool_and(s.freshly_bad) filter (where i.inside),",
-    becomes: "bool_and(s.bad) filter (where i.inside),",
+    found: "bool_and(s.freshly_bad) filter (where i.inside)",
+    becomes: "bool_and(s.bad) filter (where i.inside)",
     noticedBy: ["4-one-block-after-another"],
   },
   {
@@ -475,7 +475,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "an impairment starts when it is recognised",
     file: "engine/040-impaired-regions.sql",
-    found: "g.region_id, c.started_at, at, c.venues",
+    found: "g.region_id, n.started_at, at, c.venues",
     becomes: "g.region_id, at, at, c.venues",
     noticedBy: ["4-impaired-in-hindsight"],
   },
@@ -512,9 +512,33 @@ export const mutants: Mutant[] = [
   {
     breaks: "a machine's impairment starts with the last of its regions",
     file: "engine/040-impaired-regions.sql",
-    found: "min(s.fresh_since) filter (where i.inside)",
-    becomes: "max(s.fresh_since) filter (where i.inside)",
+    found: "min(least(s.bad_since, s.run_from))",
+    becomes: "max(least(s.bad_since, s.run_from))",
     noticedBy: ["4-one-machine-in-hindsight"],
+  },
+  {
+    breaks: "trouble that others see starts an impairment",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "where e.component_id = s.component_id and e.region_id <> all (c.regions)",
+    becomes: "where false",
+    noticedBy: ["4-impairment-starts-with-what-is-its-own"],
+  },
+  {
+    breaks: "an impairment starts with what has long been bad",
+    file: "engine/040-impaired-regions.sql",
+    found: `      and s.bad_since > at - engine.ms(r.impaired_within_ms)
+      and not exists`,
+    becomes: "      and not exists",
+    noticedBy: ["4-impairment-starts-with-what-is-new"],
+  },
+  {
+    breaks: "what a region of the group itself sees is seen elsewhere",
+    file: "engine/040-impaired-regions.sql",
+    found:
+      "where e.component_id = s.component_id and e.region_id <> all (c.regions)",
+    becomes: "where e.component_id = s.component_id",
+    noticedBy: ["4-impaired-in-hindsight"],
   },
   {
     breaks: "a machine's impairment ends by one region",

@@ -52,16 +52,34 @@ as $$
   window same as (partition by coalesce(m.machine, 'region ' || m.region_id))
 $$;
 
--- How does each region see each venue as a whole? Only venues that it knows a component of. Lately bad is what is bad, or was until a moment ago: the
--- last region to see the end of a common outage is as alone with it as one whose network begins to fail.
+-- What does each region see bad, or saw until a moment ago? The last region to see the end of a common outage is as alone with it as one whose
+-- network begins to fail. What a region's own trouble did, or still does, is nothing that it has seen.
+create function engine.lately_bad(at timestamptz, r engine.rules) returns table (region_id smallint, component_id integer)
+language sql stable
+as $$
+  select s.region_id, s.component_id
+  from region_state s
+  where s.state <> 'unknown'
+    and (
+      engine.is_bad(s.state)
+      or s.bad_until > at - engine.ms(r.impaired_within_ms)
+        and not exists (
+          select from impairment i
+          where i.region_id = s.region_id and not i.seen_elsewhere
+            and (i.ended_at is null or i.ended_at > at - engine.ms(r.impaired_within_ms))
+        )
+    )
+    and s.region_id <> all (array(select i.region_id from impairment i where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms)))
+$$;
+
+-- How does each region see each venue as a whole? Only venues that it knows a component of.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
   venue       text,
   bad         boolean,
   lately_bad  boolean,
-  freshly_bad boolean,
-  fresh_since timestamptz
+  freshly_bad boolean
 )
 language sql stable
 as $$
@@ -69,22 +87,12 @@ as $$
     s.region_id,
     v.venue,
     count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*),
-    count(*) filter (
-      where engine.is_bad(s.state)
-        or s.bad_until > at - engine.ms(r.impaired_within_ms)
-          -- what its own trouble did is nothing that it has seen
-          and not exists (
-            select from impairment i
-            where i.region_id = s.region_id and not i.seen_elsewhere
-              and (i.ended_at is null or i.ended_at > at - engine.ms(r.impaired_within_ms))
-          )
-    ) * 2 >= count(*)
-      and s.region_id <> all (array(select i.region_id from impairment i where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms))),
-    count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms)) * 2 >= count(*),
-    min(least(s.bad_since, s.run_from)) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms))
+    count(l.component_id) * 2 >= count(*),
+    count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms)) * 2 >= count(*)
   from region_state s
   join component c using (component_id)
   join venue v using (venue_id)
+  left join engine.lately_bad(at, r) l using (component_id, region_id)
   where s.state <> 'unknown'
   group by s.region_id, v.venue
 $$;
@@ -98,8 +106,7 @@ returns table (
   venue       text,
   bad         boolean,
   bad_alone   boolean,
-  freshly_bad boolean,
-  fresh_since timestamptz
+  freshly_bad boolean
 )
 language sql stable
 as $$
@@ -118,8 +125,7 @@ as $$
     s.venue,
     bool_and(s.bad) filter (where i.inside),
     bool_and(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
-    bool_and(s.freshly_bad) filter (where i.inside),
-    min(s.fresh_since) filter (where i.inside)
+    bool_and(s.freshly_bad) filter (where i.inside)
   from groups g
   cross join seen s
   cross join lateral (select s.region_id = any (g.regions) as inside) i
@@ -158,8 +164,7 @@ begin
     select
       a.regions,
       count(*) as measured,
-      array_agg(a.venue order by a.venue) filter (where a.bad_alone and a.freshly_bad) as venues,
-      min(a.fresh_since) filter (where a.bad_alone and a.freshly_bad) as started_at
+      array_agg(a.venue order by a.venue) filter (where a.bad_alone and a.freshly_bad) as venues
     from engine.venues_by_group(at, r) a
     group by a.regions
     having count(*) >= r.impaired_min_venues
@@ -167,8 +172,19 @@ begin
   )
   -- what a region shows by itself is recorded for itself
   select distinct on (g.region_id)
-    g.region_id, c.started_at, at, c.venues, c.measured, case when cardinality(c.regions) > 1 then c.regions end
+    g.region_id, n.started_at, at, c.venues, c.measured, case when cardinality(c.regions) > 1 then c.regions end
   from recognised c
+  -- with the first failure of what nobody else sees fail: one of these venues may have had trouble before
+  cross join lateral (
+    select coalesce(min(least(s.bad_since, s.run_from)), at) as started_at
+    from region_state s
+    join component k using (component_id)
+    join venue v using (venue_id)
+    where s.region_id = any (c.regions)
+      and v.venue = any (c.venues)
+      and s.bad_since > at - engine.ms(r.impaired_within_ms)
+      and not exists (select from engine.lately_bad(at, r) e where e.component_id = s.component_id and e.region_id <> all (c.regions))
+  ) n
   join region g on g.region_id = any (c.regions) and g.published
   where g.region_id <> all (array(select engine.impaired_regions(at, at)))
     -- one that measures nothing sees nothing fail, whatever the others of its machine see

@@ -73,9 +73,8 @@ export function judgeImpairments(
     const seen = seenBy(group, settledNow);
     const venues = seen.venuesOfAnImpairment();
     if (!venues) return [];
-    const startedAt = Math.min(
-      ...venues.flatMap((venue) => seen.beginningsOfFreshTrouble(venue)),
-    );
+    const began = venues.flatMap((venue) => seen.beginningsOfOwnTrouble(venue));
+    const startedAt = began.length > 0 ? Math.min(...began) : at;
     return [{ group, venues, startedAt }];
   });
   for (const one of recognised)
@@ -246,21 +245,28 @@ class GroupView {
   isBadAlone(venue: string): boolean {
     return (
       this.isBad(venue) &&
-      !this.#world.regions.some(
-        (region) =>
-          !this.#group.includes(region) &&
-          !this.#settled.includes(region) &&
-          this.#seenFrom(region, venue).isLatelyBad,
-      )
+      !this.#asked().some((region) => this.#seenFrom(region, venue).isLatelyBad)
     );
   }
 
-  /** Of each component that is freshly bad in a region of the group. */
-  beginningsOfFreshTrouble(venue: string): number[] {
+  /** Of each component that is freshly bad in a region of the group, and not lately bad elsewhere. */
+  beginningsOfOwnTrouble(venue: string): number[] {
+    const elsewhere = this.#asked().flatMap((region) =>
+      this.#seenFrom(region, venue).latelyBad.map(({ component }) => component),
+    );
     return this.#group
       .flatMap((region) => this.#seenFrom(region, venue).freshlyBad)
+      .filter(({ component }) => !elsewhere.includes(component))
       .flatMap(({ badSince, runFrom }) => [badSince, runFrom])
       .filter((at) => at !== null);
+  }
+
+  /** The regions outside of the group that have no settled trouble of their own. */
+  #asked(): string[] {
+    return this.#world.regions.filter(
+      (region) =>
+        !this.#group.includes(region) && !this.#settled.includes(region),
+    );
   }
 
   #measuring(venue: string): VenueThere[] {
@@ -291,6 +297,7 @@ class VenueThere {
   readonly isBad: boolean;
   readonly isFreshlyBad: boolean;
   readonly isLatelyBad: boolean;
+  readonly latelyBad: DatedView[];
   /** Its freshly bad components. */
   readonly freshlyBad: DatedView[];
 
@@ -304,8 +311,9 @@ class VenueThere {
     this.freshlyBad = bad.filter(isFresh);
     this.isMeasured = known.length >= 1;
     this.isBad = this.isMeasured && bad.length >= known.length / 2;
-    const lately = known.filter((view) => isBad(view.state) || wasBad(view));
-    this.isLatelyBad = this.isMeasured && lately.length >= known.length / 2;
+    this.latelyBad = known.filter((view) => isBad(view.state) || wasBad(view));
+    this.isLatelyBad =
+      this.isMeasured && this.latelyBad.length >= known.length / 2;
     this.isFreshlyBad =
       this.isMeasured && this.freshlyBad.length >= known.length / 2;
   }
