@@ -1,24 +1,24 @@
 /**
- * Which changes of the engine a run tries: a quarter of each group of them, so that none is without. It is another
- * quarter whenever the engine is changed, and the same as long as it is not. `MUTANTS` names the quarter, or is `all`.
+ * Which changes of the engine a run tries: an eighth of each group of them, so that none is without. It is another
+ * eighth whenever the engine is changed, and the same as long as it is not. `MUTANTS` names the eighth, or is `all`.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { packagedFile } from "../server/package.js";
 
-const quarters = 4;
+const eighths = 8;
 
 export const everyMutant = process.env.MUTANTS === "all";
 
-const quarter = Number(
-  everyMutant ? 0 : (process.env.MUTANTS ?? digestOfEngine() % quarters),
+const eighth = Number(
+  everyMutant ? 0 : (process.env.MUTANTS ?? digestOfEngine() % eighths),
 );
-if (!(quarter >= 0 && quarter < quarters && Number.isInteger(quarter)))
+if (!(eighth >= 0 && eighth < eighths && Number.isInteger(eighth)))
   throw new Error(
-    `MUTANTS: expected all, or a quarter from 0 to ${quarters - 1}, got ${process.env.MUTANTS}`,
+    `MUTANTS: expected all, or an eighth from 0 to ${eighths - 1}, got ${process.env.MUTANTS}`,
   );
 
-export const whichMutants = everyMutant ? "all" : `MUTANTS=${quarter}`;
+export const whichMutants = everyMutant ? "all" : `MUTANTS=${eighth}`;
 
 export function inTurn<One>(
   all: readonly One[],
@@ -31,7 +31,7 @@ export function inTurn<One>(
     groups.set(group, [...(groups.get(group) ?? []), one]);
   }
   return [...groups.values()].flatMap((group) =>
-    group.filter((_, i) => i % quarters === quarter % group.length),
+    group.filter((_, i) => i % eighths === eighth % group.length),
   );
 }
 

@@ -8,7 +8,7 @@ import { loadRegistry, type Registry } from "../server/registry.js";
 import { syncRegistry } from "../server/sync-registry.js";
 import { forgetDecisions } from "./decisions.js";
 import type { Happening, Scenario, Series } from "./scenario.js";
-import { look, type Seen, told } from "./scenario-seen.js";
+import { look, makeSight, type Seen, told } from "./scenario-seen.js";
 
 const packagedRegistry = loadRegistry(packagedFile("registry.json"));
 
@@ -45,6 +45,7 @@ async function* played(
   rules: Record<string, number>,
 ): AsyncGenerator<string, void, void> {
   const registry = await packagedRegistry;
+  await makeSightOnce(db);
   await forget(db);
   await watch(db, registry, scenario, []);
   try {
@@ -84,13 +85,21 @@ async function* decideThrough(
     const now = new Date(+scenario.startsAt + ms);
     for await (const answer of decideUpTo(db, now, { rules })) {
       const decided = accepted(answer);
-      const after = await look(db, scenario);
+      const after = await look(db, scenario, decided);
       const at = (+new Date(decided.at) - +scenario.startsAt) / 1000;
       for (const line of await told(db, scenario, decided, before, after))
         yield `+${at}s ${line}`;
-      before = after;
+      before = after.standing;
     }
   }
+}
+
+const sighted = new WeakSet<Pool>();
+
+async function makeSightOnce(db: Pool): Promise<void> {
+  if (sighted.has(db)) return;
+  await makeSight(db);
+  sighted.add(db);
 }
 
 async function forget(db: Db): Promise<void> {

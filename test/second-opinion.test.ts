@@ -10,7 +10,7 @@ void t.test("the engine and the second opinion agree", async (t) => {
   const { pool } = await migratedDatabase(t);
 
   await t.test("on random components", async (t) => {
-    const make = (seed: number) => componentWorlds(seed, 200, rulesOfTheBook);
+    const make = (seed: number) => componentWorlds(seed, 120, rulesOfTheBook);
     for (const run of randomRuns(make, 1)) await agree(t, pool, run);
   });
 
