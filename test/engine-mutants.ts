@@ -525,6 +525,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-impairment-starts-with-what-is-its-own"],
   },
   {
+    breaks: "what a silent region saw is forgotten",
+    file: "engine/040-impaired-regions.sql",
+    found: "  where (\n      engine.is_bad(s.state)\n      or s.bad_until",
+    becomes:
+      "  where s.state <> 'unknown' and (\n      engine.is_bad(s.state)\n      or s.bad_until",
+    noticedBy: ["4-impairment-beside-a-silent-witness"],
+  },
+  {
     breaks: "an impairment starts with what has long been bad",
     file: "engine/040-impaired-regions.sql",
     found: `      and s.bad_since > at - engine.ms(r.impaired_within_ms)

@@ -28,6 +28,44 @@ void t.test("the engine and the second opinion agree", async (t) => {
 
 const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
   {
+    what: "a region whose impairment ends since others see the same has seen what it saw",
+    text: `
+      from 2026-03-10T09:00:00Z, 60 instants every 5s
+      regions eu us ap
+      v0 rest:ticker, every 5s
+      eu .*60
+      us .*24 x*36
+      ap .*28 x*32
+      v1 rest:ticker, every 5s
+      eu .*60
+      us .*24 x*36
+      ap .*60
+      v2 rest:ticker, every 5s
+      eu .*60
+      us .*24 x*36
+      ap .*60
+      v3 rest:ticker, every 5s
+      eu .*34 x*26
+      us .*24 x*3 .*33
+      ap .*60
+      v4 rest:ticker, every 5s
+      eu .*34 x*26
+      us .*24 x*3 .*33
+      ap .*60
+      v5 rest:ticker, every 5s
+      eu .*28 x*32
+      us .*60
+      ap .*60
+      v6 rest:ticker, every 5s
+      eu .*28 x*32
+      us .*60
+      ap .*60
+      v7 rest:ticker, every 5s
+      eu .*28 x*32
+      us .*60
+      ap .*60`,
+  },
+  {
     what: "a witness that has been silent since before a pause has seen nothing",
     text: `
       from 2026-03-10T09:00:00Z, 80 instants every 5s

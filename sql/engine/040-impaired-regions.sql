@@ -53,14 +53,13 @@ as $$
 $$;
 
 -- What does each region see bad, or saw until a moment ago? The last region to see the end of a common outage is as alone with it as one whose
--- network begins to fail. What a region's own trouble did, or still does, is nothing that it has seen.
+-- network begins to fail. One that has fallen silent has still seen what it saw. What a region's own trouble did, or still does, is nothing that it has seen.
 create function engine.lately_bad(at timestamptz, r engine.rules) returns table (region_id smallint, component_id integer)
 language sql stable
 as $$
   select s.region_id, s.component_id
   from region_state s
-  where s.state <> 'unknown'
-    and (
+  where (
       engine.is_bad(s.state)
       or s.bad_until > at - engine.ms(r.impaired_within_ms)
         and not exists (
@@ -196,7 +195,7 @@ end;
 $$;
 
 -- Which vantages look as if their own network begins to fail? At such a vantage more than half of the venues that any of its regions has measured since the
--- newest trouble began fail, while they are well elsewhere. Endpoints are asked at different times, so some have failed three times when others have
+-- newest trouble began fail, while they are well elsewhere; a stream that does not fail shows nothing. Endpoints are asked at different times, so some have failed three times when others have
 -- once, and those that are asked once a minute have not been asked yet. Whole venues take longer to turn bad, so this is seen before an
 -- impairment is.
 create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
@@ -224,15 +223,15 @@ as $$
     where s.newest_at >= s.trouble_from
     group by s.vantage, s.venue_id, s.component_id, s.kind
   ),
-  -- asked once for all: looked up for each component, it took 12 s of 21,000 series
+  -- asked once for all: looked up for each component, it took 12 s for 21,000 series
   fails_at as (
     select s.component_id, min(s.vantage) as first, max(s.vantage) as last
     from seen s
     where s.failing
     group by s.component_id
   ),
-  -- A venue fails at a vantage alone where less than half of what fails there fails elsewhere, by one sample at least: if that took three, the first region
-  -- to see a common host fail would look suspect. By half, since somewhere a single request always fails.
+  -- A venue fails at a vantage alone where fewer than half of its components that fail there fail elsewhere, by one sample at least: if that took three, the first region
+  -- to see a common host fail would look suspect. By half, since some request always fails.
   of_venue as (
     select
       o.vantage,

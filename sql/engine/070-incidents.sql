@@ -407,7 +407,7 @@ as $$
   where p.place = p.quorum
 $$;
 
--- Which components wait, since there is no quorum without regions whose own network may be failing? What a region has long seen bad, it confirms nevertheless.
+-- Which components wait, since there is no quorum without regions whose own network may be failing? A region confirms nevertheless what it has long seen bad.
 create function engine.suspect_components(of_components integer[], at timestamptz, r engine.rules) returns setof integer
 language sql stable
 as $$

@@ -145,7 +145,7 @@ join region g using (region_id);
 comment on view analytics.impairments is
 'One row for each time that a region had trouble of its own: most venues turned bad there at once, and in no other region whose own network worked. Meanwhile it had no vote. Kept forever.';
 comment on column analytics.impairments.region is 'The region';
-comment on column analytics.impairments.started_at is 'In hindsight: the first bad sample of what it was recognised by';
+comment on column analytics.impairments.started_at is 'In hindsight: the first bad sample of what it was recognised by and nobody else saw fail';
 comment on column analytics.impairments.recognised_at is 'When the engine saw it, and took its vote';
 comment on column analytics.impairments.ended_at is 'When it had its vote again; null while it lasts';
 comment on column analytics.impairments.venues is 'The venues it was recognised by';

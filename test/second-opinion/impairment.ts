@@ -36,21 +36,25 @@ export function judgeImpairments(
       .filter((one) => isOngoing(one) && isSettled(one, at, world.rules))
       .map(({ region }) => region);
   // one of which it is asked how it was a moment ago must not have had trouble of its own meanwhile
-  const ownTrouble = world.regions.filter((region) =>
-    impairments.some(
-      (one) =>
-        one.region === region &&
-        !one.seenElsewhere &&
-        (one.endedAt === null ||
-          one.endedAt > at - world.rules.impaired_within_ms),
-    ),
-  );
-  const seenBy = (group: string[], notAsked: string[]) =>
-    new GroupView(group, views, world, at, ownTrouble, notAsked);
+  const ownTrouble = () =>
+    world.regions.filter((region) =>
+      impairments.some(
+        (one) =>
+          one.region === region &&
+          !one.seenElsewhere &&
+          (one.endedAt === null ||
+            one.endedAt > at - world.rules.impaired_within_ms),
+      ),
+    );
+  const seenNow =
+    (asOf: { settled: string[]; ownTrouble: string[] }) => (group: string[]) =>
+      // prettier-ignore
+      new GroupView(group, views, world, at, asOf.ownTrouble, asOf.settled);
 
-  const settledBefore = settled();
+  // all are judged by what held before any of them ends
+  const seenBefore = seenNow({ settled: settled(), ownTrouble: ownTrouble() });
   for (const impairment of impairments.filter(isOngoing)) {
-    const group = seenBy(impairment.group, settledBefore);
+    const group = seenBefore(impairment.group);
     const mostAre = (isSo: (venue: string) => boolean) =>
       impairment.venues.filter(isSo).length > impairment.venues.length / 2;
     const mostAreBad = mostAre((venue) => group.isBad(venue));
@@ -64,13 +68,13 @@ export function judgeImpairments(
   }
 
   // those that have just ended are over
-  const settledNow = settled();
+  const seenAfter = seenNow({ settled: settled(), ownTrouble: ownTrouble() });
   const shared = vantagesAt(world, at).filter(({ length }) => length >= 2);
   // those that are one region first: a region that is impaired by itself too is recorded by itself
   const groups = [...world.regions.map((region) => [region]), ...shared];
   // all are judged before any is recorded
   const recognised = groups.flatMap((group) => {
-    const seen = seenBy(group, settledNow);
+    const seen = seenAfter(group);
     const venues = seen.venuesOfAnImpairment();
     if (!venues) return [];
     const began = venues.flatMap((venue) => seen.beginningsOfOwnTrouble(venue));
@@ -81,8 +85,7 @@ export function judgeImpairments(
     for (const region of one.group)
       if (
         !impairments.some((one) => one.region === region && isOngoing(one)) &&
-        one.venues.filter((venue) => seenBy([region], settledNow).isBad(venue))
-          .length >
+        one.venues.filter((venue) => seenAfter([region]).isBad(venue)).length >
           one.venues.length / 2
       )
         impairments.push({
@@ -311,9 +314,9 @@ class VenueThere {
     this.freshlyBad = bad.filter(isFresh);
     this.isMeasured = known.length >= 1;
     this.isBad = this.isMeasured && bad.length >= known.length / 2;
-    this.latelyBad = known.filter((view) => isBad(view.state) || wasBad(view));
-    this.isLatelyBad =
-      this.isMeasured && this.latelyBad.length >= known.length / 2;
+    this.latelyBad = views.filter((view) => isBad(view.state) || wasBad(view));
+    const lately = this.latelyBad.filter((view) => known.includes(view));
+    this.isLatelyBad = this.isMeasured && lately.length >= known.length / 2;
     this.isFreshlyBad =
       this.isMeasured && this.freshlyBad.length >= known.length / 2;
   }
