@@ -102,7 +102,7 @@ await until(
 );
 await ship.close();
 const { dropped, corrupt, trouble } = spool.status();
-// What goes out from memory while the disk takes it again after all, goes out once more from there. The database's key makes that harmless.
+// A disk that recovers while its samples are sent from memory makes the probe send them twice. The database's key makes that harmless.
 const once = [...new Set(delivered)];
 const report: DiskReport = {
   added,

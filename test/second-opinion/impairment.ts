@@ -48,7 +48,6 @@ export function judgeImpairments(
     );
   const seenNow =
     (asOf: { settled: string[]; ownTrouble: string[] }) => (group: string[]) =>
-      // prettier-ignore
       new GroupView(group, views, world, at, asOf.ownTrouble, asOf.settled);
 
   // all are judged by what held before any of them ends
