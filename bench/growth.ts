@@ -167,9 +167,11 @@ async function measuredSeries(
 
 async function sizeOf(pool: Pool, directory: string): Promise<Size> {
   const [row] = await pool.query<{ bytes: number | null }>(sql`
-    select sum(pg_total_relation_size(c.oid))::bigint as bytes
-    from pg_class c
-    where c.relnamespace = '_timescaledb_internal'::regnamespace and c.relkind = 'r' and c.relname like 'compress\\_hyper\\_%'
+    select sum(on_disk.total_bytes)::bigint as bytes
+    from (select distinct hypertable_schema, hypertable_name from timescaledb_information.chunks where is_compressed) h
+    cross join lateral chunks_detailed_size(format('%I.%I', h.hypertable_schema, h.hypertable_name)::regclass) on_disk
+    join timescaledb_information.chunks c using (chunk_schema, chunk_name)
+    where c.is_compressed
   `);
   return {
     all: await diskMB(directory),

@@ -107,18 +107,19 @@ interface Size {
 
 /** Of whole chunks, with their indexes, as they lie on the disk. */
 async function compressedSize(pool: Pool, level: string): Promise<Size> {
+  const time = sql.ident(level === "sample" ? "ts" : level.split("_").pop()!);
   const [size] = await pool.query<Size>(sql`
-    select
-      sum(s.numrows_pre_compression)::bigint as rows,
-      sum(pg_total_relation_size(format('%I.%I', c.schema_name, c.table_name)::regclass)
-        + pg_total_relation_size(format('%I.%I', z.schema_name, z.table_name)::regclass))::bigint as bytes
-    from _timescaledb_catalog.compression_chunk_size s
-    join _timescaledb_catalog.chunk c on c.id = s.chunk_id
-    join _timescaledb_catalog.chunk z on z.id = s.compressed_chunk_id
-    join _timescaledb_catalog.hypertable h on h.id = c.hypertable_id
+    select sum(held.rows)::bigint as rows, sum(on_disk.total_bytes)::bigint as bytes
+    from timescaledb_information.chunks c
     left join timescaledb_information.continuous_aggregates a
-      on a.materialization_hypertable_schema = h.schema_name and a.materialization_hypertable_name = h.table_name
-    where coalesce(a.view_name, h.table_name) = ${level}
+      on a.materialization_hypertable_schema = c.hypertable_schema and a.materialization_hypertable_name = c.hypertable_name
+    join chunks_detailed_size(format('%I.%I', c.hypertable_schema, c.hypertable_name)::regclass) on_disk using (chunk_schema, chunk_name)
+    cross join lateral (
+      select count(*) as rows
+      from ${sql.ident(level)}
+      where ${time} >= c.range_start and ${time} < c.range_end
+    ) held
+    where coalesce(a.view_name, c.hypertable_name) = ${level} and c.is_compressed
   `);
   if (!size || size.rows === 0)
     throw new Error(`expected compressed chunks of ${level}, there are none`);

@@ -29,42 +29,52 @@ create function upkeep.compressed_after() returns interval language sql immutabl
 create function upkeep.samples_compressed_after() returns interval language sql immutable
 return case when is_embedded() then interval '1 hour' else upkeep.compressed_after() end;
 
+-- TimescaleDB's views are named in strings alone, here and everywhere: a body that is parsed at once (begin atomic) and a view of ours would
+-- depend on them, and `alter extension timescaledb update`, which drops and remakes them, would be refused.
+
 -- The start of the oldest chunk that a roll-up is made from; null where there is none.
 create function upkeep.oldest_source_at(rollup name) returns timestamptz
 language sql stable
-begin atomic
+as $$
   select min(ch.range_start)
   from timescaledb_information.continuous_aggregates ca
   join timescaledb_information.chunks ch
     on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
   where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
-end;
+$$;
 
--- Where the batches of a compressed chunk lie; null of any other.
-create function upkeep.batches_of(chunk regclass) returns regclass
+-- Whether less than half of the samples that were rolled up from a time are still there. Counted are two dozen series, picked alike
+-- each time from all components and regions: after a move or a restore every chunk of samples is asked this every ten minutes, and counting all
+-- of thirty million rows takes the embedded database fourteen seconds. How many rows a compressed chunk has, only private tables know.
+create function upkeep.most_samples_lost(from_at timestamptz, to_at timestamptz) returns boolean
 language sql stable
-begin atomic
-  select format('%I.%I', z.schema_name, z.table_name)::regclass
-  from _timescaledb_catalog.chunk c
-  join _timescaledb_catalog.chunk z on z.id = c.compressed_chunk_id
-  where format('%I.%I', c.schema_name, c.table_name)::regclass = chunk;
-end;
+as $$
+  with series as materialized (
+    select h.component_id, h.region_id, sum(h.samples) as rolled_up
+    from sample_hour h
+    where h.hour >= from_at and h.hour < to_at
+    group by h.component_id, h.region_id
+    order by md5(h.component_id || ' ' || h.region_id)
+    limit 24
+  )
+  select 2 * sum(here.samples) < sum(rolled_up)
+  from series
+  cross join lateral (
+    select count(*) as samples
+    from sample s
+    where s.component_id = series.component_id and s.region_id = series.region_id and s.ts >= from_at and s.ts < to_at
+  ) here;
+$$;
 
--- How many rows a chunk has. Batches know how many they hold: after a move or a restore every chunk of samples is counted every ten minutes, and
--- row by row that took the embedded database fourteen seconds with thirty million.
-create function upkeep.rows_in(chunk regclass) returns bigint
+-- Whether rows came into a compressed chunk since: they lie in the chunk itself, beside its batches.
+create function upkeep.has_rows_beside(chunk regclass) returns boolean
 language plpgsql stable
 as $$
 declare
-  batches  regclass := upkeep.batches_of(chunk);
-  beside   bigint;
-  in_these bigint := 0;
+  found_one boolean;
 begin
-  execute format('select count(*) from only %s', chunk) into beside;
-  if batches is not null then
-    execute format('select coalesce(sum(_ts_meta_count), 0) from %s', batches) into in_these;
-  end if;
-  return beside + in_these;
+  execute format('select exists (select from only %s)', chunk) into found_one;
+  return found_one;
 end;
 $$;
 
@@ -100,8 +110,7 @@ begin
     range_agg(tstzrange(ch.range_start, ch.range_end)) filter (
       where ch.hypertable_name = 'sample'
         and ch.chunk_creation_time > ch.range_end
-        and 2 * upkeep.rows_in(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass)
-          < (select sum(h.samples) from sample_hour h where h.hour >= ch.range_start and h.hour < ch.range_end)
+        and upkeep.most_samples_lost(ch.range_start, ch.range_end)
     ),
     bool_or(ch.range_end - ch.range_start < width)
   into chunks, lost, narrower
@@ -714,30 +723,6 @@ return (
   from (values (share * (cardinality(sorted) - 1))) as of (place)
 );
 
--- Write the batches of a compressed chunk again with what is small left in their rows. TimescaleDB has every column moved out of the row that is longer than a
--- few bytes: of a roll-up most are nearly constant, and take 60 bytes, but out there 80 more for a row, a pointer and an index entry of their
--- own. With them in the row a minute takes a tenth to a sixth less, and with larger rows more again, as fewer fill a page. It takes 0.1 s for a day of
--- 387 series.
-create function upkeep.pack(chunk regclass) returns void
-language plpgsql
-as $$
-declare
-  batches regclass := upkeep.batches_of(chunk);
-  entry   name;
-begin
-  select i.relname into entry
-  from pg_index x
-  join pg_class i on i.oid = x.indexrelid
-  where x.indrelid = batches
-  order by i.relname
-  limit 1;
-  if entry is not null then
-    execute format('alter table %s set (toast_tuple_target = 768)', batches);
-    execute format('cluster %s using %I', batches, entry);
-  end if;
-end;
-$$;
-
 -- Compress the oldest chunk that is due: raw first, then the roll-ups. One a call, so that nobody waits long. When there is none, one that was
 -- compressed and has had rows since: they lie beside the compressed ones until then, at ten times the size. Returns its name, or null when
 -- nothing is due.
@@ -751,22 +736,18 @@ as $$
 declare
   due    regclass;
   rollup name;
-  again  boolean;
 begin
-  select format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass, ca.view_name, ch.is_compressed into due, rollup, again
+  select format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass, ca.view_name into due, rollup
   from timescaledb_information.chunks ch
   left join timescaledb_information.continuous_aggregates ca
     on ca.materialization_hypertable_schema = ch.hypertable_schema
     and ca.materialization_hypertable_name = ch.hypertable_name
-  cross join lateral (
-    select _timescaledb_functions.chunk_status(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass) & 8 > 0 as has_more
-  ) partly
-  where (not ch.is_compressed or has_more)
-    and ch.range_end <= at - case when ca.view_name is null then upkeep.samples_compressed_after() else upkeep.compressed_after() end
+  where ch.range_end <= at - case when ca.view_name is null then upkeep.samples_compressed_after() else upkeep.compressed_after() end
     and coalesce(ca.view_name, ch.hypertable_name) in (
       'sample', 'sample_minute', 'latency_hour', 'stream_hour', 'component_minute', 'venue_minute', 'sample_hour', 'latency_day'
     )
     and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
+    and case when ch.is_compressed then upkeep.has_rows_beside(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass) else true end
   order by ch.is_compressed, ca.view_name is not null, ch.range_end
   limit 1;
   if due is not null then
@@ -774,10 +755,6 @@ begin
     from pg_settings s
     where s.name = 'timescaledb.compression_batch_size_limit' and rollup is not null;
     perform compress_chunk(due, if_not_compressed => true);
-    -- only while nobody else can see the batches: it locks them
-    if rollup is not null and not again then
-      perform upkeep.pack(due);
-    end if;
   end if;
   return due::text;
 end;
@@ -797,7 +774,12 @@ as $$
   select format('%I.%I', n.nspname, c.relname)
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
-  where is_embedded() and c.relkind = 'r' and n.nspname in ('_timescaledb_catalog', 'pg_catalog') and c.relpages > 16
+  where is_embedded() and c.relkind = 'r' and c.relpages > 16
+    and (
+      c.relnamespace = 'pg_catalog'::regnamespace
+      -- the extension's own
+      or exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+    )
 $$;
 
 -- Nothing is dropped while a refresh is under way that looks at it: of a chunk that is dropped before it comes there it would find nothing.
