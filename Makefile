@@ -54,6 +54,15 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/move.test.js dist/test/export.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
 
+# Each is the address of a TimescaleDB server on which its user may make databases and roles. Where a server has several versions of TimescaleDB, the
+# suite upgrades a history from the oldest to the newest.
+test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://… postgres://…"
+	@[ -n "$(TEST_SERVERS)" ] || { echo 'expected TEST_SERVERS="postgres://user@host:port/database …", got none' >&2; exit 2; }
+	@failed=0; for url in $(TEST_SERVERS); do \
+	  echo "== tests on a server, $${url##*@}"; \
+	  DATABASE_URL="$$url" node --enable-source-maps dist/test/run.js || failed=1; \
+	done; exit $$failed
+
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js
 

@@ -105,8 +105,10 @@ async function takeTurn(tx: Db): Promise<number | null> {
       pg_backend_pid() as pid,
       version() like '%emcc%' as alone,
       set_config('lock_timeout', ${String(lockTimeoutMs)}, true),
-      -- When that is over, who waits ends an autovacuum that is in the way. A superuser alone may set it, as whom the migration runs.
-      set_config('deadlock_timeout', ${String(lockTimeoutMs / 3)}, true)
+      -- When that is over, who waits ends an autovacuum that is in the way. A superuser alone may set it.
+      case
+        when has_parameter_privilege('deadlock_timeout', 'set') then set_config('deadlock_timeout', ${String(lockTimeoutMs / 3)}, true)
+      end
   `);
   return backend!.alone ? null : backend!.pid;
 }

@@ -2,10 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withBriefLocks } from "./brief-locks.js";
 import { type Db, type Pool, sql } from "./db.js";
 import type { Log } from "./log.js";
+import {
+  applyAs,
+  type MigratingRole,
+  migratingRole,
+} from "./migrating-role.js";
 import { version } from "./package.js";
 import type { Registry } from "./registry.js";
 import { requireExtension } from "./require-extension.js";
-import { requireSuperuser } from "./require-superuser.js";
 import { definitionsMade } from "./schema-state.js";
 import {
   type Definitions,
@@ -38,7 +42,7 @@ const formerPatienceMs = 10_000;
  * @param pool of two connections at least
  * @param folder where the SQL files are
  * @param patienceMs for how long a step tries to get its locks
- * @throws UserError when the user is no superuser, when there is no TimescaleDB that serves, when an applied schema file was edited, when the
+ * @throws UserError when the user has not the rights, when there is no TimescaleDB that serves, when an applied schema file was edited, when the
  *   database is newer than this build, or when somebody else keeps a lock
  */
 export async function migrate(
@@ -48,8 +52,8 @@ export async function migrate(
   folder = sqlFolder,
   patienceMs = 60_000,
 ): Promise<void> {
-  await requireSuperuser(pool);
-  await requireExtension(pool);
+  const role = await migratingRole(pool);
+  await requireExtension(pool, log);
   const schema = await readSchema(folder);
   const definitions = await readDefinitions(folder);
   const stepWithin =
@@ -65,10 +69,10 @@ export async function migrate(
     );
   const applied = await appliedFiles(pool);
   for (const file of schema)
-    if (!applied.has(file.name)) await applyFile(step, log, schema, file);
+    if (!applied.has(file.name)) await applyFile(step, log, role, schema, file);
   if (!(await areMade(pool, definitions)))
-    await makeDefinitions(step, log, schema, definitions);
-  await giveToCore(pool, step);
+    await makeDefinitions(step, log, role, schema, definitions);
+  if (role.isSuperuser) await giveToCore(pool, step);
   const formerMs = Math.min(patienceMs, formerPatienceMs);
   await dropFormer(pool, stepWithin(formerMs), log, formerMs);
   await step("the registry", (tx) => syncRegistry(tx, registry));
@@ -103,6 +107,7 @@ async function appliedFiles(db: Db): Promise<Map<string, string>> {
 async function applyFile(
   step: Step,
   log: Log,
+  role: MigratingRole,
   schema: SchemaFile[],
   file: SchemaFile,
 ): Promise<void> {
@@ -113,7 +118,7 @@ async function applyFile(
       refuseOthers(schema, applied);
       if (applied.has(file.name)) return false;
       await tx.script(before);
-      await tx.script(await textFor(tx, file));
+      await applyAs(role, tx, await textFor(tx, file));
       await tx.query(sql`
         insert into venuewatch.migration (name, checksum) values (${file.name}, ${file.checksum})
       `);
@@ -162,6 +167,7 @@ async function areMade(db: Db, { checksum }: Definitions): Promise<boolean> {
 async function makeDefinitions(
   step: Step,
   log: Log,
+  role: MigratingRole,
   schema: SchemaFile[],
   definitions: Definitions,
 ): Promise<void> {
@@ -173,6 +179,7 @@ async function makeDefinitions(
     // of a migration that was killed
     await tx.script(dropFormer);
     await tx.script(definitions.text);
+    if (role.isSuperuser) await tx.script(definitions.superuser);
     // other views may show the same past otherwise
     await tx.query(sql`call upkeep.published_past_changed()`);
     await tx.query(sql`
@@ -184,7 +191,13 @@ async function makeDefinitions(
     return true;
   });
   const tookMs = Math.round(performance.now() - begunMs);
-  if (isOurs) log.info("made views and functions", { tookMs });
+  if (!isOurs) return;
+  log.info("made views and functions", { tookMs });
+  if (!role.isSuperuser)
+    log.warn(
+      "some limits on logins take a superuser: ask for psql -X -f sql/superuser.sql",
+      { database: role.database, user: role.name },
+    );
 }
 
 /** One by one: a statement that reads two of them could hold one and wait for the other, again and again. */

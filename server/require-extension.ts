@@ -1,22 +1,67 @@
 import { type Db, type Pool, sql } from "./db.js";
+import type { Log } from "./log.js";
 import { UserError } from "./user-error.js";
+
+/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the whole suite passes on. */
+export const tested = {
+  timescaledb: { oldest: "2.23", newest: "2.29" },
+  postgres: { oldest: 15, newest: 18 },
+} as const;
+
+/** For people. */
+export const testedRange =
+  `TimescaleDB ${tested.timescaledb.oldest} to ${tested.timescaledb.newest} ` +
+  `on PostgreSQL ${tested.postgres.oldest} to ${tested.postgres.newest}`;
 
 /**
  * Outside any transaction, because TimescaleDB wants to be loaded before a session has done anything else with it.
  *
  * @throws UserError when there is no TimescaleDB that serves
  */
-export async function requireExtension(pool: Pool): Promise<void> {
-  const version = (await extensionVersion(pool)) ?? (await makeExtension(pool));
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major < 2 || (major === 2 && minor < 23))
+export async function requireExtension(pool: Pool, log: Log): Promise<void> {
+  const found = (await versionsOf(pool)) ?? (await makeExtension(pool));
+  const { oldest } = tested.timescaledb;
+  if (isOlder(found.timescaledb, oldest))
     throw new UserError(
-      `The database must have TimescaleDB 2.23 or newer, but it has ${version}. ` +
+      `The database must have TimescaleDB ${oldest} or newer, but it has ${found.timescaledb}. ` +
         "Install a newer one there, and run: alter extension timescaledb update",
+    );
+  if (!isTested(found))
+    log.warn(
+      `this build was tested with ${testedRange}; look for a newer release of venuewatch`,
+      { ...found },
     );
 }
 
-async function makeExtension(pool: Pool): Promise<string> {
+export interface ServerVersions {
+  /** Such as 17.11. */
+  postgres: string;
+  /** Such as 2.29.2. */
+  timescaledb: string;
+}
+
+/** Whether the suite passes on these versions, patches aside. */
+export function isTested(found: ServerVersions): boolean {
+  const { timescaledb, postgres } = tested;
+  const major = parseInt(found.postgres);
+  return (
+    !isOlder(found.timescaledb, timescaledb.oldest) &&
+    !isOlder(timescaledb.newest, found.timescaledb) &&
+    major >= postgres.oldest &&
+    major <= postgres.newest
+  );
+}
+
+/** By major and minor number. */
+function isOlder(version: string, than: string): boolean {
+  const [major = 0, minor = 0] = version
+    .split(".")
+    .map((part) => parseInt(part));
+  const [leastMajor = 0, leastMinor = 0] = than.split(".").map(Number);
+  return major < leastMajor || (major === leastMajor && minor < leastMinor);
+}
+
+async function makeExtension(pool: Pool): Promise<ServerVersions> {
   let refused = "";
   try {
     await pool.script("create extension if not exists timescaledb");
@@ -24,18 +69,20 @@ async function makeExtension(pool: Pool): Promise<string> {
     refused = (error as Error).message;
   }
   // a racing migrator may have made it when we could not
-  const version = await extensionVersion(pool);
-  if (version === undefined)
+  const found = await versionsOf(pool);
+  if (found === undefined)
     throw new UserError(
       `The database must have the TimescaleDB extension, but creating it failed: ${refused}. ` +
-        "Install TimescaleDB 2.23 or newer there.",
+        `Install TimescaleDB ${tested.timescaledb.oldest} or newer there, or ask an administrator for: create extension timescaledb`,
     );
-  return version;
+  return found;
 }
 
-async function extensionVersion(db: Db): Promise<string | undefined> {
-  const [extension] = await db.query<{ version: string }>(
-    sql`select extversion as version from pg_extension where extname = 'timescaledb'`,
-  );
-  return extension?.version;
+async function versionsOf(db: Db): Promise<ServerVersions | undefined> {
+  const [found] = await db.query<ServerVersions>(sql`
+    select current_setting('server_version') as postgres, extversion as timescaledb
+    from pg_extension
+    where extname = 'timescaledb'
+  `);
+  return found;
 }

@@ -21,6 +21,8 @@ export interface Definitions {
   prelude: string;
   /** Everything that stands in schemas api, engine, upkeep, analytics and logins, and who may use it. */
   text: string;
+  /** What only a superuser may do for it. */
+  superuser: string;
   /** Of all of it. */
   checksum: string;
 }
@@ -55,7 +57,9 @@ export async function readDefinitions(folder: URL): Promise<Definitions> {
   const texts = await Promise.all(files.map((file) => read(folder, file)));
   const prelude = await read(folder, "prelude.sql");
   const text = texts.join("\n");
-  return { prelude, text, checksum: checksumOf(prelude + text) };
+  const superuser = await read(folder, "superuser.sql");
+  const checksum = checksumOf(prelude + text + superuser);
+  return { prelude, text, superuser, checksum };
 }
 
 /** A script of the migration itself, of this build whatever folder it migrates to. */

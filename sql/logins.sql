@@ -37,10 +37,15 @@ from (
     ('analyst', 'default_transaction_read_only', 'on')
 ) s (kind, setting, value);
 
+-- Whether who asks may give a role this setting.
+create function logins.may_set(setting text) returns boolean
+language sql stable
+return (select p.context <> 'superuser' or has_parameter_privilege(p.name, 'set') from pg_settings p where p.name = may_set.setting);
+
 -- Makes a login, or changes one: afterwards it is a member of the role of its kind and of no other of ours, and has the
 -- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing else.
 --
--- Needs a superuser. Returns how many connections it may have.
+-- Needs a superuser, or who may create roles and administers those of ours. Returns how many connections it may have.
 create function logins.keep(login name, kind text, verifier text, connections integer) returns integer
 language plpgsql as $$
 declare
@@ -94,6 +99,7 @@ begin
   for wanted in
     select s.setting
     from logins.setting s
+    where logins.may_set(s.setting)
     group by s.setting
   loop
     execute format('alter role %I reset %I', login, wanted.setting);
@@ -101,7 +107,7 @@ begin
   for wanted in
     select s.setting, s.value
     from logins.setting s
-    where s.kind = keep.kind
+    where s.kind = keep.kind and logins.may_set(s.setting)
     order by s.setting
   loop
     execute format('alter role %I set %I = %L', login, wanted.setting, wanted.value);
@@ -110,21 +116,52 @@ begin
 end;
 $$;
 
-revoke execute on all routines in schema logins from public;
+-- The statements that a superuser has yet to run for a login, since who made it may not: its settings that take one. In order. Volatile, so
+-- that the statement that made the login sees it.
+create function logins.left_to_superuser(login name, kind text) returns text[]
+language sql volatile
+return (
+  select coalesce(array_agg(format('alter role %I set %I = %L', r.rolname, s.setting, s.value) order by s.setting), '{}')
+  from logins.setting s
+  join pg_roles r on r.rolname = left_to_superuser.login
+  where s.kind = left_to_superuser.kind
+    and not logins.may_set(s.setting)
+    and not coalesce(s.setting || '=' || s.value = any (r.rolconfig), false)
+);
 
--- The same for people who log in as vw_analyst itself. In this database alone, since what holds for the whole server would be
+-- The same settings for people who log in as vw_analyst itself. In this database alone, since what holds for the whole server would be
 -- written by all that migrate on it at once.
-do $$
+create procedure logins.keep_analysts()
+language plpgsql as $$
 declare
   wanted record;
 begin
   for wanted in
     select s.setting, s.value
     from logins.setting s
-    where s.kind = 'analyst'
+    where s.kind = 'analyst' and logins.may_set(s.setting)
     order by s.setting
   loop
     execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
   end loop;
+end;
+$$;
+
+revoke execute on all routines in schema logins from public;
+
+-- Where an administrator made the roles, who migrates may not alter them.
+do $$
+begin
+  if exists (
+    select
+    from pg_roles me
+    where me.rolname = current_user
+      and (
+        me.rolsuper
+        or me.rolcreaterole and (current_setting('server_version_num')::int < 160000 or pg_has_role('vw_analyst', 'usage with admin option'))
+      )
+  ) then
+    call logins.keep_analysts();
+  end if;
 end;
 $$;

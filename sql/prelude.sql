@@ -3,6 +3,30 @@
 set local search_path = venuewatch, public;
 set local client_min_messages = warning;
 
+-- Roles belong to the whole server. Another database that is migrated at the same time may make them first. What each may do: roles.sql.
+do $$
+declare
+  wanted text;
+begin
+  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst'] loop
+    if to_regrole(wanted) is null then
+      begin
+        execute format('create role %I nologin', wanted);
+      exception
+        when duplicate_object or unique_violation then null;
+      end;
+    end if;
+  end loop;
+  -- An owner who is no superuser must be a member of the roles that own something. PostgreSQL 16 and newer gives who makes a role its
+  -- administration, and neither its rights nor its objects.
+  foreach wanted in array array['vw_core', 'vw_web'] loop
+    if not pg_has_role(wanted, 'usage') then
+      execute format('grant %I to current_user', wanted);
+    end if;
+  end loop;
+end;
+$$;
+
 create schema if not exists venuewatch;
 
 create table if not exists venuewatch.migration (

@@ -8,24 +8,7 @@
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
 -- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership in the role that
--- migrates, would make it a superuser, as only one migrates.
---
--- Roles belong to the whole server. Another database that is migrated at the same time may make them first.
-do $$
-declare
-  wanted text;
-begin
-  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst'] loop
-    if to_regrole(wanted) is null then
-      begin
-        execute format('create role %I nologin', wanted);
-      exception
-        when duplicate_object or unique_violation then null;
-      end;
-    end if;
-  end loop;
-end;
-$$;
+-- migrates, would give it everything that this role may do, which often is a superuser. Where it is none, all tables are vw_core's (migrating-role.ts).
 
 grant usage on schema venuewatch to vw_probe, vw_core, vw_web;
 grant usage on schema upkeep to vw_probe, vw_core;
@@ -120,15 +103,10 @@ begin
 end;
 $$;
 
--- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with temporary tables, which no limit of temporary files
--- counts, with large objects, and with messages in the log that replicas and archives get, even from a transaction that is read only; leave jobs
--- behind that run on their own; and take advisory locks, of which one session exhausts the memory that the locks of all share, or holds ours.
--- Nobody here needs that, but for core's upkeep perhaps the first, and for some of these locks who takes turns by them.
+-- Temporary tables fill the disk, and no limit of temporary files counts them. Only core's upkeep may need them.
 do $$
-declare
-  given regprocedure;
 begin
-  -- the embedded one cannot alter the rights on a database, and lets everybody of this machine be a superuser
+  -- the embedded one cannot alter the rights on a database
   if not is_embedded() and exists (
     select
     from pg_database d
@@ -138,30 +116,5 @@ begin
     execute format('revoke temporary on database %I from public', current_database());
     execute format('grant temporary on database %I to vw_core', current_database());
   end if;
-  -- a probe for hold_watch.sql; core for hold_outbox.sql, the retention of upkeep.sql, and replays
-  grant execute on function pg_advisory_xact_lock(bigint) to vw_probe, vw_core;
-  grant execute on function pg_try_advisory_xact_lock(bigint) to vw_core;
-  for given in
-    select p.oid
-    from pg_proc p
-    cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-    where a.grantee = 0
-      and (
-        p.pronamespace = 'pg_catalog'::regnamespace
-        and (
-          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')
-          or p.proname ~ '^pg_(try_)?advisory_(xact_)?lock'
-        )
-        or p.proname = 'add_job'
-        and exists (
-          select
-          from pg_depend d
-          join pg_extension e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
-          where d.classid = 'pg_proc'::regclass and d.objid = p.oid and e.extname = 'timescaledb'
-        )
-      )
-  loop
-    execute format('revoke execute on function %s from public', given);
-  end loop;
 end;
 $$;

@@ -36,7 +36,7 @@ void t.test("logins", async (t) => {
     const keep = (kind: string, connections: number | null = null) =>
       pool.file("keep_login", [name, kind, verifier, connections]);
 
-    t.same(await keep("analyst"), [{ connections: 5 }]);
+    t.same(await keep("analyst"), [{ connections: 5, leftToSuperuser: [] }]);
     const analyst = {
       memberOf: ["vw_analyst"],
       connections: 5,
@@ -54,7 +54,7 @@ void t.test("logins", async (t) => {
     await keep("analyst");
     t.same(await seen(pool, name), analyst, "the same again");
 
-    t.same(await keep("probe", 7), [{ connections: 7 }]);
+    t.same(await keep("probe", 7), [{ connections: 7, leftToSuperuser: [] }]);
     t.same(
       await seen(pool, name),
       {
@@ -181,6 +181,7 @@ void t.test("logins", async (t) => {
         login: name,
         role: "web",
         connections: 24,
+        leftToSuperuser: [],
       });
 
       const address = new URL(url);

@@ -23,7 +23,9 @@ void t.test("an empty database, with racing migrators", async (t) => {
   const [pool] = pools as [Pool];
   const files = await schemaNames(sqlFolder);
 
-  await refusedWithoutSuperuser(t, url);
+  // the embedded database is migrated by its superuser alone
+  if (process.env.DATABASE_URL !== undefined)
+    await refusedWithoutRights(t, url);
   t.strictSame(
     await schemaState(pool),
     { missing: files, unknown: [] },
@@ -305,14 +307,20 @@ void t.test("the tables follow the registry", async (t) => {
   });
 });
 
-async function refusedWithoutSuperuser(t: Test, url: string): Promise<void> {
+async function refusedWithoutRights(t: Test, url: string): Promise<void> {
   const pool = openPool(url, { applicationName: "test", log, max: 1 });
+  const [database] = await pool.query<{ name: string }>(
+    sql`select current_database() as name`,
+  );
   const name = `migrator_${randomBytes(6).toString("hex")}`;
-  await pool.script(`create role ${name} createrole`);
+  await pool.script(`create role ${name}`);
   await pool.script(`set role ${name}`);
   await t.rejects(migrate(pool, registry, log), {
     name: "UserError",
-    message: `Migrating takes a superuser of the database server, but ${name} is none.`,
+    message: new RegExp(
+      `^Migrating takes a superuser of the server, or the owner .+; ${name} is not. ` +
+        `Ask an administrator for: alter database ${database!.name} owner to ${name}; .*grant vw_core to ${name}; grant vw_web to ${name}$`,
+    ),
   });
   await pool.script("reset role");
   await pool.script(`drop role ${name}`);

@@ -10,7 +10,8 @@ import { secretValue } from "./secret-value.js";
 
 export const help = `Makes a login of the database server, or changes it: afterwards it has the rights of its role and no others of ours, the limits
 that are meant for it (sql/logins.sql), and the password. Safe to repeat. The server gets what it needs to know the password by, and
-never the password. With a DATABASE_URL of a superuser.
+never the password. With a DATABASE_URL of the user that migrates: a superuser, or who may create roles. What takes a
+superuser then is printed, to ask an administrator for.
 
 probe, core, web: for the programs of these names. analyst: for people, by psql. replica: for a server that replicates this one.`;
 
@@ -49,14 +50,22 @@ export async function run({ values, words }: Given): Promise<void> {
     const [kept] = await pool
       .file<Kept>("keep_login", [login, role, verifier, connections])
       .catch((error: unknown) => {
-        throw refusalOf(login, error) ?? error;
+        throw refusalOf({ login, role, connections }, error) ?? error;
       });
     print(values["json"], { login, role, ...kept }, told(login, role, kept!));
   });
 }
 
+interface Wanted {
+  login: string;
+  role: string;
+  connections: number | null;
+}
+
 interface Kept {
   connections: number;
+  /** Statements. */
+  leftToSuperuser: string[];
 }
 
 /** What needs no quotes anywhere, in addresses neither. */
@@ -102,18 +111,32 @@ function inFile(path: string): string {
 }
 
 /** What the user can put right, besides what any command's user can. */
-function refusalOf(login: string, error: unknown): UserError | null {
+function refusalOf(
+  { login, role, connections }: Wanted,
+  error: unknown,
+): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   if (code === "42939")
     return new UserError(
       `login: ${login} cannot be a login of ours, ${message}; choose another name`,
       { cause: error },
     );
-  if (code === "42501")
+  if (code === "42501") {
+    const limit =
+      connections === null ? "" : ` connection limit ${connections}`;
+    const statements =
+      role === "replica"
+        ? [`create role ${login} login replication${limit}`]
+        : [
+            `create role ${login} login${limit}`,
+            `grant vw_${role} to ${login}`,
+          ];
     return new UserError(
-      `login: DATABASE_URL's user may not do this (${message}); take a superuser`,
+      `login: DATABASE_URL's user may not do this (${message}). Ask an administrator for: ${statements.join("; ")}; ` +
+        `and set its password by \\password ${login} in psql. sql/superuser.sql sets its limits`,
       { cause: error },
     );
+  }
   if (code === "3F000")
     return new UserError(
       "login: the database was not migrated by this build; run venuewatch migrate first",
@@ -122,6 +145,9 @@ function refusalOf(login: string, error: unknown): UserError | null {
   return null;
 }
 
-function told(login: string, role: string, { connections }: Kept) {
-  return `${login} is a login of role ${role}, with at most ${connections} connections\n`;
+function told(login: string, role: string, kept: Kept) {
+  const { connections, leftToSuperuser: left } = kept;
+  const made = `${login} is a login of role ${role}, with at most ${connections} connections\n`;
+  if (left.length === 0) return made;
+  return `${made}These limits take a superuser; ask an administrator for:\n${left.map((one) => `  ${one};\n`).join("")}`;
 }

@@ -2,6 +2,7 @@
 import { databaseFault } from "../../database-fault.js";
 import { type Pool, openPool, sql } from "../../db.js";
 import type { Log } from "../../log.js";
+import { isTested, tested, testedRange } from "../../require-extension.js";
 import { definitionsFault, schemaState } from "../../schema-state.js";
 import { version } from "../../package.js";
 import type { Registry } from "../../registry.js";
@@ -95,22 +96,35 @@ async function serverFound(pool: Pool): Promise<Finding[]> {
   const certainMs = Math.abs(aheadMs) - tookMs / 2;
   const advice = "let both machines follow a time server";
   return [
-    timescaledb === null
-      ? failure(
-          "database",
-          `PostgreSQL ${version} without TimescaleDB`,
-          "install TimescaleDB 2.23 or newer there, and run venuewatch migrate",
-        )
-      : ok(
-          "database",
-          `PostgreSQL ${version} with TimescaleDB ${timescaledb} answers in ${tookMs} ms`,
-        ),
+    versionsFound(version, timescaledb, tookMs),
     certainMs > bearableClockMs
       ? failure("database clock", clock, advice)
       : certainMs > tellableClockMs
         ? warning("database clock", clock, advice)
         : ok("database clock", clock),
   ];
+}
+
+function versionsFound(
+  postgres: string,
+  timescaledb: string | null,
+  tookMs: number,
+): Finding {
+  const { oldest, newest } = tested.timescaledb;
+  if (timescaledb === null)
+    return failure(
+      "database",
+      `PostgreSQL ${postgres} without TimescaleDB`,
+      `install TimescaleDB ${oldest} to ${newest} there, and run venuewatch migrate`,
+    );
+  const found = `PostgreSQL ${postgres} with TimescaleDB ${timescaledb} answers in ${tookMs} ms`;
+  return isTested({ postgres, timescaledb })
+    ? ok("database", found)
+    : warning(
+        "database",
+        `${found}, and this build was tested with ${testedRange}`,
+        "look for a newer release of venuewatch",
+      );
 }
 
 async function schemaFound(pool: Pool): Promise<Finding> {

@@ -1,0 +1,71 @@
+import { type Db, type Pool, sql } from "./db.js";
+import { UserError } from "./user-error.js";
+
+/** As whom a migration runs. */
+export interface MigratingRole {
+  name: string;
+  database: string;
+  isSuperuser: boolean;
+}
+
+interface Rights {
+  name: string;
+  database: string;
+  is_superuser: boolean;
+  is_owner: boolean;
+  cannot_make: string[];
+  cannot_join: string[];
+}
+
+/**
+ * A superuser, or the owner of the database who may create roles or was made a member of ours. Asked before anything is changed.
+ *
+ * @throws UserError with the statements to ask an administrator for, when the user may not migrate
+ */
+export async function migratingRole(pool: Pool): Promise<MigratingRole> {
+  const [rights] = await pool.file<Rights>("migrating_role");
+  const { name, database, is_superuser, is_owner } = rights!;
+  const wanted = [
+    ...(is_superuser || is_owner
+      ? []
+      : [`alter database ${quoted(database)} owner to ${quoted(name)}`]),
+    ...rights!.cannot_make.map((role) => `create role ${role} nologin`),
+    ...[...rights!.cannot_make, ...rights!.cannot_join]
+      .filter((role) => role === "vw_core" || role === "vw_web")
+      .map((role) => `grant ${role} to ${quoted(name)}`),
+  ];
+  if (wanted.length > 0)
+    throw new UserError(
+      `Migrating takes a superuser of the server, or the owner of the database who may create roles or is a member of venuewatch's; ${name} is not. ` +
+        `Ask an administrator for: ${wanted.join("; ")}`,
+    );
+  return { name, database, isSuperuser: is_superuser };
+}
+
+/**
+ * Runs a schema file. Nobody but a superuser could give vw_core what TimescaleDB keeps beneath hypertables and roll-ups, in a schema of its
+ * own. So the file runs as vw_core where there is none, and all tables are vw_core's from the beginning.
+ */
+export async function applyAs(
+  { isSuperuser, database }: MigratingRole,
+  tx: Db,
+  text: string,
+): Promise<void> {
+  if (isSuperuser) return tx.script(text);
+  const name = sql.ident(database);
+  await tx.query(sql`grant create on database ${name} to vw_core`);
+  await tx.script(
+    "grant usage, create on schema venuewatch to vw_core; set local role vw_core",
+  );
+  await tx.script(text);
+  await tx.script(
+    "set local role none; revoke create on schema venuewatch from vw_core",
+  );
+  await tx.query(sql`revoke create on database ${name} from vw_core`);
+}
+
+function quoted(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name)
+    ? name
+    : `"${name.replaceAll('"', '""')}"`;
+}

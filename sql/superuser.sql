@@ -1,0 +1,66 @@
+-- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; where the migration has fewer rights, an
+-- administrator runs it once after the first migration, and again after logins were made:
+--   psql -X -d venuewatch -f sql/superuser.sql
+-- Everything works without it. What is missing then are limits on what a login can do to others on the server. Safe to repeat.
+
+-- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with large objects, and with messages in the log that replicas and archives
+-- get, even from a transaction that is read only; leave jobs behind that run on their own; and take advisory locks, of which one session exhausts the
+-- memory that the locks of all share, or holds ours. Nobody here needs that, but for some of these locks who takes turns by them.
+do $$
+declare
+  given regprocedure;
+begin
+  -- a probe for hold_watch.sql; core for hold_outbox.sql, the retention of upkeep.sql, and replays
+  grant execute on function pg_advisory_xact_lock(bigint) to vw_probe, vw_core;
+  grant execute on function pg_try_advisory_xact_lock(bigint) to vw_core;
+  for given in
+    select p.oid
+    from pg_proc p
+    cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+    where a.grantee = 0
+      and (
+        p.pronamespace = 'pg_catalog'::regnamespace
+        and (
+          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')
+          or p.proname ~ '^pg_(try_)?advisory_(xact_)?lock'
+        )
+        or p.proname = 'add_job'
+        and exists (
+          select
+          from pg_depend d
+          join pg_extension e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
+          where d.classid = 'pg_proc'::regclass and d.objid = p.oid and e.extname = 'timescaledb'
+        )
+      )
+  loop
+    execute format('revoke execute on function %s from public', given);
+  end loop;
+end;
+$$;
+
+-- Settings that only a superuser may give: how much a login may write to temporary files, and what of its doings is logged.
+do $$
+declare
+  wanted record;
+begin
+  for wanted in
+    select r.rolname as login, s.setting, s.value
+    from pg_roles r
+    join (values ('probe'), ('core'), ('web'), ('analyst')) as of_kind (kind)
+      on exists (
+        select
+        from pg_auth_members m
+        where m.member = r.oid and m.roleid = to_regrole(logins.role_of(of_kind.kind))
+      )
+    join logins.setting s using (kind)
+    join pg_settings p on p.name = s.setting and p.context = 'superuser'
+    -- of those who migrate and are members of several nothing is changed
+    where r.rolcanlogin and not r.rolsuper and not r.rolcreaterole
+      and not coalesce(s.setting || '=' || s.value = any (r.rolconfig), false)
+    order by r.rolname, s.setting
+  loop
+    execute format('alter role %I set %I = %L', wanted.login, wanted.setting, wanted.value);
+  end loop;
+  call logins.keep_analysts();
+end;
+$$;

@@ -1,0 +1,170 @@
+/** A migration and logins by the owner of a database who is no superuser, as managed services have them. */
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { makeLog } from "../server/log.js";
+import { migrate } from "../server/migrate.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
+import { readScript } from "../server/sql-files.js";
+import { cliWith } from "./cli-input.js";
+import { emptyDatabase } from "./database.js";
+import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
+
+const log = makeLog("test", "error");
+const registry = await loadRegistry(packagedFile("registry.json"));
+
+void t.test(
+  "an owner who is no superuser",
+  { skip: process.env.DATABASE_URL ? false : "the embedded one has no owner" },
+  async (t) => {
+    const { admin, owner, name, url } = await ownedDatabase(t);
+
+    await t.test("gets the roles, or is asked for them", async (t) => {
+      for (const role of ["vw_probe", "vw_core", "vw_web", "vw_analyst"])
+        await admin.script(
+          `do $$ begin create role ${role} nologin; exception when duplicate_object or unique_violation then null; end $$`,
+        );
+      const [server] = await admin.query<{ version: number }>(
+        sql`select current_setting('server_version_num')::int as version`,
+      );
+      // before, who may create roles may join any
+      if (server!.version >= 160_000)
+        await t.rejects(migrate(owner, registry, log), {
+          name: "UserError",
+          message: new RegExp(
+            `Ask an administrator for: grant vw_core to ${name}; grant vw_web to ${name}$`,
+          ),
+        });
+      await admin.script(
+        `grant vw_probe, vw_core, vw_web, vw_analyst to ${name} with admin option`,
+      );
+    });
+
+    await t.test("migrates, twice", async () => {
+      await migrate(owner, registry, log);
+      await migrate(owner, registry, log);
+    });
+
+    const login = async (role: string) => {
+      const of = `${name}_${role}`;
+      t.teardown(() => admin.script(`drop role if exists ${of}`));
+      const file = join(t.testdirName, "password");
+      writeFileSync(file, "hunter2hunter2hunter2\n");
+      const made = await cliWith(
+        t,
+        ["login", of, "--role", role, "--password-file", file],
+        { DATABASE_URL: url },
+      );
+      return { ...made, of };
+    };
+    t.testdir({});
+
+    await t.test(
+      "makes logins, and is told what is left to a superuser",
+      async (t) => {
+        const core = await login("core");
+        t.match(core, { code: 0 });
+        t.match(
+          core.out,
+          `alter role ${core.of} set temp_file_limit = '10GB';`,
+        );
+        t.match(
+          core.out,
+          `alter role ${core.of} set log_min_messages = 'fatal';`,
+        );
+        const replica = await login("replica");
+        t.equal(replica.code, 2);
+        t.match(
+          replica.err,
+          `Ask an administrator for: create role ${replica.of} login replication`,
+        );
+        await admin.script(
+          `begin; set local search_path = venuewatch, public; ${await readScript("superuser.sql")}; commit`,
+        );
+        t.equal(
+          (await login("core")).out.split("\n").length,
+          2,
+          "nothing is left after sql/superuser.sql",
+        );
+      },
+    );
+
+    await t.test("core keeps up the history with its own rights", async (t) => {
+      const core = poolOn(t, url, `${name}_core`);
+      const now = new Date();
+      const old = new Date(+now - 2 * 86_400_000);
+      await insertRaw(
+        owner,
+        samplesWithin(randomFrom(1), old, 5, [1, 2], [1, 2]),
+      );
+      await core.query(sql`call upkeep.refresh_late(${now})`);
+      const [minutes] = await core.query<{ minutes: number }>(
+        sql`select count(*) as minutes from sample_minute`,
+      );
+      t.ok(minutes!.minutes > 0);
+      const [compressed] = await core.query<{ chunk: string | null }>(
+        sql`select upkeep.compress_next(${now}) as chunk`,
+      );
+      t.ok(compressed!.chunk, "compresses");
+      const [retained] = await core.query<{ dropped: number }>(
+        sql`call upkeep.retain(${new Date(+now + 30 * 86_400_000)})`,
+      );
+      t.ok(retained!.dropped > 0, "and drops what is too old");
+    });
+
+    await t.test("web reads, and writes nothing", async (t) => {
+      t.equal((await login("web")).code, 0);
+      const web = poolOn(t, url, `${name}_web`);
+      await web.query(sql`select count(*) from sample`);
+      await t.rejects(
+        web.script("set transaction read write; delete from venuewatch.sample"),
+      );
+    });
+  },
+);
+
+interface OwnedDatabase {
+  admin: Pool;
+  owner: Pool;
+  /** Of the owner. */
+  name: string;
+  url: string;
+}
+
+async function ownedDatabase(t: Test): Promise<OwnedDatabase> {
+  const given = await emptyDatabase(t);
+  const admin = poolOn(t, given);
+  const name = `owner_${randomBytes(6).toString("hex")}`;
+  await admin.script("create extension if not exists timescaledb");
+  await admin.script(
+    `create role ${name} login createrole password 'hunter2hunter2hunter2'`,
+  );
+  const [database] = await admin.query<{ name: string; superuser: boolean }>(
+    sql`select current_database() as name`,
+  );
+  await admin.script(`alter database ${database!.name} owner to ${name}`);
+  t.teardown(async () => {
+    // the database goes before, with what the role owns in it
+    const [other] = await admin.query<{ owner: string }>(
+      sql`select current_user as owner`,
+    );
+    await admin.script(
+      `reassign owned by ${name} to ${other!.owner}; drop owned by ${name}; drop role ${name}`,
+    );
+  });
+  const url = new URL(given);
+  url.username = name;
+  url.password = "hunter2hunter2hunter2";
+  return { admin, owner: poolOn(t, url.href), name, url: url.href };
+}
+
+function poolOn(t: Test, url: string, user?: string): Pool {
+  const address = new URL(url);
+  if (user !== undefined) address.username = user;
+  const pool = openPool(address.href, { applicationName: "test", log });
+  t.teardown(() => pool.close());
+  return pool;
+}
