@@ -2,7 +2,7 @@
 # them) are environment variables: `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets test proofs bench build lint rules format-check format clean
+.PHONY: help demo start secrets test proofs test-servers bench build lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
