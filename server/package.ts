@@ -1,4 +1,4 @@
-/** What comes with the package: its version and its files. */
+/** What comes with the package: its version, its licence and its files. */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,8 +10,7 @@ export function packagedFile(path: string): string {
   return fileURLToPath(new URL(path, root));
 }
 
-export const version = (
-  JSON.parse(readFileSync(packagedFile("package.json"), "utf8")) as {
-    version: string;
-  }
-).version;
+/** `license` is an SPDX identifier. */
+export const { version, license } = JSON.parse(
+  readFileSync(packagedFile("package.json"), "utf8"),
+) as { version: string; license: string };

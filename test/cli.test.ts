@@ -124,8 +124,10 @@ void t.test(
 void t.test("an old node is told so in one sentence", async (t) => {
   for (const [old, refused] of [
     ["18.20.8", true],
-    ["20.17.0", true],
-    ["20.18.0", false],
+    ["20.17.9", true],
+    ["20.18.0", true],
+    ["20.18.1", false],
+    ["20.19.0", false],
     ["22.0.0", false],
   ] as const) {
     const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${old}" } })`;
@@ -136,11 +138,11 @@ void t.test("an old node is told so in one sentence", async (t) => {
     if (refused)
       t.match(
         script.output(),
-        /^venuewatch: Node 20\.18 or newer is needed, this is Node [\d.]+: .+\n$/,
+        /^venuewatch: Node 20\.18\.1 or newer is needed, this is Node [\d.]+: .+\n$/,
       );
   }
   const { engines } = JSON.parse(
     readFileSync(packagedFile("package.json"), "utf8"),
   ) as { engines: { node: string } };
-  t.equal(engines.node, ">=20.18", "as package.json has it");
+  t.equal(engines.node, ">=20.18.1", "as package.json has it");
 });

@@ -6,6 +6,7 @@ import t, { type Test } from "tap";
 import { findingsOn } from "../server/commands/doctor/database.js";
 import type { Finding } from "../server/commands/doctor/finding.js";
 import { dataDirFound, filesFound } from "../server/commands/doctor/machine.js";
+import { nodeFound } from "../server/commands/doctor/node.js";
 import { openPool, sql } from "../server/db.js";
 import { tick } from "../server/engine/tick.js";
 import { listen } from "../server/listen.js";
@@ -22,6 +23,32 @@ import { someSpool, spoolDirectory } from "./spool.js";
 import { startWorld } from "./world/world.js";
 
 const log = makeLog("test", "error");
+
+void t.test("a line of Node that is over, or that nobody tested", (t) => {
+  const before = new Date("2026-04-30T23:59:59Z");
+  const after = new Date("2026-05-01T00:00:00Z");
+  t.match(nodeFound(before, "20.20.2"), { grade: "ok", advice: null });
+  t.match(nodeFound(after, "20.20.2"), {
+    check: "versions",
+    grade: "warning",
+    found:
+      /on Node 20\.20\.2; Node 20 has had no security fixes since 2026-04-30$/,
+    advice:
+      "run it on Node 22 (maintained until 2027-04-30), 24 (maintained until 2028-04-30) or 26 (maintained until 2029-04-30)",
+  });
+  t.match(nodeFound(after, "24.21.0"), { grade: "ok" });
+  for (const untested of ["25.9.0", "28.0.0"])
+    t.match(nodeFound(after, untested), {
+      grade: "warning",
+      found: /; this release is tested on Node 20, 22, 24 or 26$/,
+      advice: /^run it on Node 22/,
+    });
+  t.match(nodeFound(new Date("2029-05-01"), "26.10.0"), {
+    grade: "warning",
+    advice: /^install a newer release of venuewatch/,
+  });
+  t.end();
+});
 
 interface Examined {
   code: number | NodeJS.Signals;
@@ -47,8 +74,10 @@ void t.test("the doctor", async (t) => {
     const before = await everySample();
     const seen = await examined(t, env);
     t.equal(seen.code, 0);
+    const [node, ...others] = seen.findings;
+    t.strictSame(node, nodeFound(new Date()), "this Node may be an old one");
     t.strictSame(
-      seen.findings.filter(({ grade }) => grade !== "ok"),
+      others.filter(({ grade }) => grade !== "ok"),
       [],
     );
     t.match(
@@ -79,7 +108,7 @@ void t.test("the doctor", async (t) => {
   await t.test("says it in words, too", async (t) => {
     const script = runCli(t, ["doctor"], env);
     t.equal(await script.ended, 0);
-    t.match(script.output(), /^ok {6}versions +venuewatch \d/m);
+    t.match(script.output(), /^(ok {6}|WARNING )versions +venuewatch \d/m);
     t.match(script.output(), /^ok {6}venue okx +5 of 5 answer well/m);
   });
 

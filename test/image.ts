@@ -20,9 +20,7 @@ export function assembleImage(dir: string): string {
     const [, fromBuild, rest] = /^(?:--from=(\w+) )?(.+)$/.exec(words)!;
     const paths = rest!.split(" ");
     const target = paths.pop()!;
-    // the packages of production are a part of those that are installed here; boundaries.test.ts says that they are enough
-    if (fromBuild === "packages")
-      symlinkSync(packagedFile("node_modules"), join(app, "node_modules"));
+    if (fromBuild === "packages") linkPackages(join(app, "node_modules"));
     else
       for (const path of paths) {
         const to = join(app, target === "./" ? path : target);
@@ -37,4 +35,43 @@ export function assembleImage(dir: string): string {
   chmodSync(join(app, "dist/server/cli.js"), 0o755);
   symlinkSync(join(app, "dist/server/cli.js"), join(bin, "venuewatch"));
   return bin;
+}
+
+/** By their paths in package-lock.json, `node_modules/express`: those that the Dockerfile's `npm ci` installs for production. */
+export function imagePackages(): string[] {
+  const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
+  const [, flags = ""] = /^RUN npm ci (.*--omit=dev.*)$/m.exec(dockerfile)!;
+  const omitted = [...flags.matchAll(/--omit=(\w+)/g)].map(([, kind]) => kind);
+  const { packages } = JSON.parse(
+    readFileSync(packagedFile("package-lock.json"), "utf8"),
+  ) as { packages: Record<string, LockedPackage> };
+  return Object.entries(packages)
+    .filter(
+      ([path, { dev, optional }]) =>
+        path !== "" &&
+        !(dev && omitted.includes("dev")) &&
+        !(optional && omitted.includes("optional")),
+    )
+    .map(([path]) => path);
+}
+
+/** What package-lock.json has of a package. */
+export interface LockedPackage {
+  version: string;
+  integrity: string;
+  license?: string;
+  dev?: boolean;
+  optional?: boolean;
+}
+
+/** Links lead to where the packages are installed, and there to the others too: only what our own files import is kept from them. */
+function linkPackages(modules: string): void {
+  for (const path of imagePackages()) {
+    const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
+    // one that another package keeps for itself
+    if (name === undefined) continue;
+    const link = join(modules, name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(packagedFile(path), link);
+  }
 }

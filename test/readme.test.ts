@@ -32,10 +32,10 @@ void t.test("the README lists exactly the commands that there are", (t) => {
 
 void t.test("the README names only make targets that there are", (t) => {
   const makefile = readFileSync(packagedFile("Makefile"), "utf8");
-  const targets = [...makefile.matchAll(/^([a-z]+):.*## /gm)].map(
+  const targets = [...makefile.matchAll(/^([a-z-]+):.*## /gm)].map(
     ([, name = ""]) => name,
   );
-  const named = [...readme.matchAll(/^make ([a-z]+)|`make ([a-z]+)/gm)].map(
+  const named = [...readme.matchAll(/^make ([a-z-]+)|`make ([a-z-]+)/gm)].map(
     ([, inBlock, inText]) => inBlock ?? inText ?? "",
   );
   t.ok(named.length > 0);

