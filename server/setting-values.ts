@@ -20,6 +20,16 @@ export function parsePort(text: string): number {
   return parseInteger(text, 65_535, "a port from 0 to 65535 (0: any free one)");
 }
 
+/** An IP address to listen on. A name would be looked up, and could mean several. */
+export function parseHost(text: string): string {
+  // a zone, as in fe80::1%eth0, cannot be part of a URL
+  if (isIP(text) === 0 || text.includes("%"))
+    throw new WrongValue(
+      "an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 or :: for all of them",
+    );
+  return text;
+}
+
 export function parseRate(text: string): number {
   return parseInteger(text, 1_000_000, "a whole number from 0 to 1000000");
 }

@@ -219,8 +219,8 @@ void t.test(
       log: makeLog("test", "error"),
     });
     t.teardown(() => pool.close());
-    // what listens on all addresses is named no host; clients of IPv4 come to it as ::ffff:127.0.0.1
-    const host = undefined;
+    // clients of IPv4 come to it as ::ffff:127.0.0.1
+    const host = (await isOurs("::1")) ? "::" : "0.0.0.0";
     const api = await serve(t, { pool, registry, rateLimit: 1, host });
     const ask = async (from: string) => {
       const asked = { host: from, localAddress: from };

@@ -14,6 +14,7 @@ import { makePolling } from "../notices/polling.js";
 import { makeFeedReader } from "../notices/reader.js";
 import { makeOwnMetrics } from "../own-metrics.js";
 import { version } from "../package.js";
+import { portsOf, requirePorts } from "../ports.js";
 import { readiness } from "../readiness.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
@@ -36,6 +37,7 @@ export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("core", settings.logLevel);
   await runUntilStopped(log, async (life) => {
+    await requirePorts(portsOf(settings, "core"));
     const url = databaseUrlOf(settings);
     const pool = await connect(url, {
       applicationName: "core",
@@ -118,6 +120,7 @@ export async function run(): Promise<void> {
     const health = await startHealth({
       service: "core",
       port: settings.healthPort.core,
+      host: settings.healthHost,
       ready: () => readiness(readinessPool),
       metrics,
       log,
