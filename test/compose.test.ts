@@ -72,6 +72,20 @@ void t.test("commands, regions and ports are those of the code", (t) => {
     "a probe with a spool for each region",
   );
 
+  for (const [name, { environment = {}, command }] of programs) {
+    const settings = readSettings({
+      ...environment,
+      DATABASE_PASSWORD_FILE: "",
+      CHANNEL_KEY_FILE: "",
+    });
+    t.equal(settings.healthHost, "0.0.0.0", `${name} is reached by Prometheus`);
+    t.equal(
+      settings.host,
+      command![0] === "web" ? "0.0.0.0" : "127.0.0.1",
+      `${name} is reached by the proxy if it is web`,
+    );
+  }
+
   const { healthPort, port } = readSettings({});
   const health = programs.map(([name, { command, healthcheck }]) => {
     const own = healthPort[command![0] as Program];
