@@ -3,8 +3,11 @@
 --
 -- vw_probe    measures: delivers samples, which it may not read, and shares the venues of its region with other probes
 -- vw_core     decides and keeps up the history
--- vw_web      answers: reads the api and what its functions stand on, and writes nothing; analysts' functions run as it
+-- vw_web      answers: reads the api and what its functions stand on, and writes nothing
 -- vw_analyst  asks by psql: reads the views of schema analytics, and nothing else
+--
+-- A fifth one has no logins and no members: vw_definer owns the functions that run with their owner's rights (security definer). It may read
+-- what vw_web may. They are not vw_web's own, since every web login could drop or replace them then.
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
 -- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership in the role that
@@ -15,7 +18,7 @@ do $$
 declare
   wanted text;
 begin
-  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst'] loop
+  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer'] loop
     if to_regrole(wanted) is null then
       begin
         execute format('create role %I nologin', wanted);
@@ -56,6 +59,7 @@ begin
       }'),
       -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what it found holds
       ('{vw_core}', '{update}', '{region_vantage}'),
+      ('{vw_core}', '{select,insert,update}', '{service_address}'),
       ('{vw_probe}', '{insert}', '{sample,region_vantage}'),
       ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
     ) as wanted (grantees, privileges, tables)
@@ -81,21 +85,33 @@ revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
 grant execute on function upkeep.refused_after() to vw_probe;
 
--- What analysts call and may not do themselves is done by vw_web, which reads and writes nothing. Nobody else calls it.
+-- Functions that run with their owner's rights get an owner that nobody logs in as. All of them only read.
 do $$
 declare
+  -- as in the loop above: another database of the server may do it first
+  grants constant text[] := array['grant vw_web to vw_definer', 'grant pg_read_all_stats to vw_definer'];
+  wanted text;
   lent regprocedure;
 begin
-  grant create on schema analytics to vw_web;
+  foreach wanted in array grants loop
+    if not pg_has_role('vw_definer', split_part(wanted, ' ', 2), 'usage') then
+      begin
+        execute wanted;
+      exception
+        when unique_violation then null;
+      end;
+    end if;
+  end loop;
+  grant create on schema analytics, api to vw_definer;
   for lent in
     select p.oid
     from pg_proc p
-    where p.pronamespace = 'analytics'::regnamespace and p.prosecdef
+    where p.pronamespace in ('analytics'::regnamespace, 'api'::regnamespace) and p.prosecdef
     order by p.oid
   loop
-    execute format('alter function %s owner to vw_web', lent);
+    execute format('alter function %s owner to vw_definer', lent);
   end loop;
-  revoke create on schema analytics from vw_web;
+  revoke create on schema analytics, api from vw_definer;
 end;
 $$;
 
@@ -122,8 +138,8 @@ $$;
 
 -- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with temporary tables, which no limit of temporary files
 -- counts, with large objects, and with messages in the log that replicas and archives get, even from a transaction that is read only; leave jobs
--- behind that run on their own; and take advisory locks, of which one session exhausts the memory that the locks of all share, or holds ours.
--- Nobody here needs that, but for core's upkeep perhaps the first, and for some of these locks who takes turns by them.
+-- behind that run on their own; queue notifications, gigabytes of them while one listener does not read; and take advisory locks, of which one session exhausts the memory that the locks of all share, or holds ours.
+-- The statement NOTIFY asks for no right, so only the server bounds it (max_notify_queue_pages in production/postgresql.conf). Nobody here needs that, but for core's upkeep perhaps the first, and for some of these locks who takes turns by them.
 do $$
 declare
   given regprocedure;
@@ -149,7 +165,7 @@ begin
       and (
         p.pronamespace = 'pg_catalog'::regnamespace
         and (
-          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')
+          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message', 'pg_notify')
           or p.proname ~ '^pg_(try_)?advisory_(xact_)?lock'
         )
         or p.proname = 'add_job'

@@ -3,6 +3,7 @@ import { letterFor } from "../alerts/letter.js";
 import { makeAlertMetrics } from "../alerts/metrics.js";
 import { makePoster } from "../alerts/post.js";
 import { makeSealing } from "../alerts/sealing.js";
+import { startKeepingAddress } from "../alerts/service-address.js";
 import { connect, openPool } from "../db.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
@@ -108,6 +109,8 @@ export async function run(): Promise<void> {
       ),
     });
     life.onClose("alerts", dispatcher.close);
+    const keepingAddress = startKeepingAddress(pool, settings, log);
+    life.onClose("the service's address", keepingAddress.end);
     const core = startCore({
       pool,
       leasePool,
