@@ -53,9 +53,15 @@ export function parseDatabaseUrl(text: string): string {
 
 /** Without the slash at the end, so that paths can be put behind it. */
 export function parseSiteUrl(text: string): string {
-  const expected = "an http:// or https:// address without ? and #";
-  if (!["http:", "https:"].includes(protocolOf(text)) || /[?#]/.test(text))
-    throw new WrongValue(expected);
+  const { protocol, username, password } = URL.canParse(text)
+    ? new URL(text)
+    : { protocol: "", username: "", password: "" };
+  const isWeb = ["http:", "https:"].includes(protocol);
+  // it is published: a password in it would be, too
+  if (!isWeb || /[?#]/.test(text) || username + password !== "")
+    throw new WrongValue(
+      "an http:// or https:// address without user name, ? and #",
+    );
   return text.replace(/\/+$/, "");
 }
 

@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 
 import { addressOf, loopback } from "./listen.js";
 import type { LogLevel } from "./log.js";
+import { maskedAddress } from "./masked-text.js";
 import { packagedFile } from "./package.js";
 import { secretIn } from "./secret-file.js";
 import { type Service, services } from "./service.js";
@@ -357,7 +358,9 @@ function unknownSettings(env: Environment): string[] {
 }
 
 function problemOf(name: SettingName, text: string, wrong: WrongValue) {
-  const came = wrong.secret ? "something else" : JSON.stringify(text);
+  const came = wrong.secret
+    ? "something else"
+    : JSON.stringify(maskedAddress(text));
   return `${name}: expected ${wrong.expected}, got ${came}; correct it, or unset it for the default`;
 }
 

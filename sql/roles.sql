@@ -139,7 +139,7 @@ $$;
 -- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with temporary tables, which no limit of temporary files
 -- counts, with large objects, and with messages in the log that replicas and archives get, even from a transaction that is read only; leave jobs
 -- behind that run on their own; queue notifications, gigabytes of them while one listener does not read; and take advisory locks, of which one session exhausts the memory that the locks of all share, or holds ours.
--- The statement NOTIFY asks for no right, so only the server bounds it (max_notify_queue_pages in production/postgresql.conf). Nobody here needs that, but for core's upkeep perhaps the first, and for some of these locks who takes turns by them.
+-- The statement NOTIFY asks for no right, so only the server bounds it (max_notify_queue_pages in compose.yaml). Nobody here needs that, but for core's upkeep perhaps the first, and for some of these locks who takes turns by them.
 do $$
 declare
   given regprocedure;

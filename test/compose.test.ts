@@ -241,12 +241,18 @@ void t.test(
       for (const before of Object.keys(service.depends_on ?? {}))
         t.ok(Object.hasOwn(compose.services, before), `${name} ${before}`);
     }
-    for (const name of ["database", "replica"])
+    for (const name of ["database", "replica"]) {
+      const { ulimits, mem_limit: most = "" } = compose.services[name]!;
+      t.ok(
+        ulimits!.data! * 4 <= parseInt(most) * 2 ** 30,
+        `${name}: one session cannot take the memory of all`,
+      );
       t.match(
         compose.services[name],
         { networks: ["data", "reach"], ports: undefined, user: "70:70" },
         `${name} is for the programs alone, unless its port is published`,
       );
+    }
     for (const [name, { networks }] of services)
       if (networks.includes("reach")) t.match(name, /^(database|replica)$/);
     t.match(compose.networks, {

@@ -187,6 +187,23 @@ void t.test("a wrong DATABASE_URL does not show its password", (t) => {
   t.end();
 });
 
+void t.test("a wrong address of the site does not show its password", (t) => {
+  for (const value of [
+    "https://me:hunter2@example.org/?x",
+    "https://me:hunter2@example.org",
+    "me:hunter2@example.org",
+  ]) {
+    const [line] = problemsOf(t, { SITE_URL: value });
+    t.match(line, "***@example.org", value);
+    t.notMatch(line, "hunter2");
+  }
+  t.equal(
+    readSettings({ SITE_URL: "https://example.org/@us" }).siteUrl,
+    "https://example.org/@us",
+  );
+  t.end();
+});
+
 void t.test("a wrong CHANNEL_KEY is not shown", (t) => {
   const lines = problemsOf(t, { CHANNEL_KEY: "hunter2" });
   t.match(lines[0], "openssl rand -base64 32");
