@@ -6,6 +6,7 @@
 
 import { parseArgs } from "node:util";
 
+import { masked } from "./masked-text.js";
 import { version } from "./package.js";
 import { tellWhy, UserError } from "./user-error.js";
 
@@ -137,7 +138,7 @@ async function run([name, ...args]: string[]): Promise<void> {
   const entry = entryOf(commands, name);
   if (entry === undefined)
     throw new UserError(
-      `there is no command ${JSON.stringify(name)}, the commands are ${Object.keys(commands).join(", ")}; venuewatch --help says what they do`,
+      `there is no command ${JSON.stringify(masked(name))}, the commands are ${Object.keys(commands).join(", ")}; venuewatch --help says what they do`,
     );
   const command = await entry.load();
   if ("actions" in command) await runAction(name, command, args);
@@ -175,7 +176,9 @@ function parse(name: string, command: Runnable, args: string[]): Given {
   const { options = {}, words = [] } = command;
   const given = parsed(name, options, args);
   const isSecret = Object.values(options).some(({ secret }) => secret);
-  const came = isSecret ? `${given.words.length}` : given.words.join(" ");
+  const came = isSecret
+    ? `${given.words.length}`
+    : masked(given.words.join(" "));
   const expected = words.length === 0 ? "no words" : words.join(" ");
   if (!given.values["help"] && !fits(given.words.length, words))
     throw new UserError(

@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from "node:http";
 
-import { listen } from "./listen.js";
+import { addressOf, listen } from "./listen.js";
 import type { Log } from "./log.js";
 import type { OwnMetrics } from "./own-metrics.js";
 import { version } from "./package.js";
@@ -31,8 +31,8 @@ export interface HealthOptions {
   service: Service;
   /** 0: any free one. */
   port: number;
-  /** Undefined: all addresses of this machine. */
-  host?: string;
+  /** IP address to listen on. */
+  host: string;
   ready: ReadinessCheck;
   metrics: OwnMetrics;
   log: Log;
@@ -40,6 +40,13 @@ export interface HealthOptions {
 
 /** A check that hangs is an answer too, and whoever asks does not wait for long. */
 const readyWithinMs = 5_000;
+
+/** A client may take this long to send its request. */
+const requestWithinMs = 5_000;
+/** A connection on which nothing moves for this long is closed. A scraper's usual interval is shorter. */
+const silentForMs = 65_000;
+/** Prometheus, a balancer or two, and operators: beyond this somebody else is collecting connections. */
+const mostConnections = 64;
 
 /**
  * The small server for a program's operators, at `HEALTH_PORT`; nothing of it is for the public. However many ask at once,
@@ -51,13 +58,24 @@ export async function startHealth(given: HealthOptions) {
     ready: singleFlight(given.ready),
     exposition: singleFlight(() => given.metrics.metrics()),
   };
-  const server = createServer((request, response) => {
-    void answer(options, request, response);
-  });
+  const server = createServer(
+    {
+      requestTimeout: requestWithinMs,
+      headersTimeout: requestWithinMs,
+      // how often these two are enforced
+      connectionsCheckingInterval: requestWithinMs,
+      keepAliveTimeout: silentForMs,
+    },
+    (request, response) => {
+      void answer(options, request, response);
+    },
+  );
+  server.setTimeout(silentForMs);
+  server.maxConnections = mostConnections;
   const port = await listen(server, options.port, options.host, "HEALTH_PORT");
   return {
     port,
-    url: `http://localhost:${port}`,
+    url: addressOf(options.host, port),
     close: (): Promise<void> => {
       const closed = new Promise<void>((resolve) =>
         server.close(() => resolve()),

@@ -38,8 +38,15 @@ const token =
   // eslint-disable-next-line no-control-regex -- JSON forbids them in strings
   /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|[{}[\]:,]/y;
 
-/** Null when the text is JSON, and no object in it has a name twice: of such two, one would be without effect. */
-export function jsonFault(text: string): JsonFault | null {
+/** Enough to see what went wrong; each is looked up from the beginning of the text. */
+const mostRepeated = 100;
+
+/**
+ * Empty when the text is JSON, and no object in it has a name twice: of such two, one would be without effect. Otherwise the first hundred such names,
+ * and last the place where the text stops being JSON, if it does.
+ */
+export function jsonFaults(text: string): JsonFault[] {
+  const repeated: JsonFault[] = [];
   const open: Open = [];
   let expected: Expected | null = "a value";
   let at = 0;
@@ -47,14 +54,14 @@ export function jsonFault(text: string): JsonFault | null {
     at += match(blank, text, at).length;
     const found = match(token, text, at);
     const due: Expected = expected;
-    if (due === "the end of the text" && at === text.length) return null;
+    if (due === "the end of the text" && at === text.length) return repeated;
     expected = follow(due, found, open);
-    if (expected === null) return faultAt(text, at, due);
+    if (expected === null) return [...repeated, faultAt(text, at, due)];
     if (due.startsWith("a property name") && found !== "}") {
       const { names } = open.at(-1)!;
       const name = JSON.parse(found) as string;
-      if (names.has(name))
-        return { ...faultAt(text, at, anotherName), ambiguous: true };
+      if (names.has(name) && repeated.length < mostRepeated)
+        repeated.push({ ...faultAt(text, at, anotherName), ambiguous: true });
       names.add(name);
     }
     at += found.length;
@@ -106,8 +113,12 @@ function afterValue(open: Open): Expected {
 function faultAt(text: string, at: number, expected: string): JsonFault {
   const before = text.slice(0, at);
   const line = /^[^\r\n]*/.exec(text.slice(at))?.[0] ?? "";
-  const rest = masked(line).slice(0, 20);
-  const brokenString = rest.startsWith('"') && match(token, text, at) === "";
+  // what stands before an @ may be the rest of a password that has a quote in it
+  const shown = masked(line).replace(/^[^\s"]*@/, "***@");
+  const brokenString = shown.startsWith('"') && match(token, text, at) === "";
+  const rest = (
+    brokenString ? shown.replace(/:\/\/(?!\*).*/, "://…") : shown
+  ).slice(0, 20);
   return {
     ambiguous: false,
     line: before.split("\n").length,

@@ -1,7 +1,8 @@
 /** Files of JSON that users write. */
 
 import { readFile, stat } from "node:fs/promises";
-import { jsonFault } from "./json-fault.js";
+import { type JsonFault, jsonFaults } from "./json-fault.js";
+import { masked } from "./masked-text.js";
 import { UserError } from "./user-error.js";
 
 /** Room for thousands of venues; beyond it the path is a mistake. */
@@ -9,19 +10,41 @@ const mostBytes = 4 * 1024 * 1024;
 
 /**
  * @param name what the file is, at the beginning of a sentence: `The registry`
- * @throws UserError that names the file and what kept it from being read
+ * @throws UserError that names the file and what kept it from being read, a name that an object has twice included
  */
 export async function readJsonFile(
   path: string,
   name: string,
 ): Promise<unknown> {
-  const text = await textOf(path, name);
-  const fault = jsonFault(text);
-  if (fault === null) return JSON.parse(text);
-  const { ambiguous, line, column, expected, found } = fault;
+  const { value, repeated } = await readAmbiguousJson(path, name);
+  if (repeated.length === 0) return value;
   throw new UserError(
-    `${name} ${path} is ${ambiguous ? "ambiguous" : "not JSON"}: line ${line}, column ${column}: expected ${expected}, found ${found}`,
+    `${name} ${masked(path)} is ambiguous: ${repeated.join("\n")}`,
   );
+}
+
+/**
+ * The same, for a file of which more is checked: of names that an object has twice the last one counts in `value`.
+ *
+ * @returns a sentence for each such name in `repeated`, for at most a hundred
+ * @throws UserError that names the file and what kept it from being read
+ */
+export async function readAmbiguousJson(
+  path: string,
+  name: string,
+): Promise<{ value: unknown; repeated: string[] }> {
+  const text = await textOf(path, name);
+  const faults = jsonFaults(text);
+  const broken = faults.find(({ ambiguous }) => !ambiguous);
+  if (broken)
+    throw new UserError(
+      `${name} ${masked(path)} is not JSON: ${sentence(broken)}`,
+    );
+  return { value: JSON.parse(text), repeated: faults.map(sentence) };
+}
+
+function sentence({ line, column, expected, found }: JsonFault): string {
+  return `line ${line}, column ${column}: expected ${expected}, found ${found}`;
 }
 
 async function textOf(path: string, name: string): Promise<string> {
@@ -36,7 +59,7 @@ async function textOf(path: string, name: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const reason = reasonOf(error as NodeJS.ErrnoException);
-    throw new UserError(`${name} ${path} cannot be read: ${reason}`, {
+    throw new UserError(`${name} ${masked(path)} cannot be read: ${reason}`, {
       cause: error,
     });
   }

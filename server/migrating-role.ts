@@ -13,8 +13,8 @@ interface Rights {
   database: string;
   is_superuser: boolean;
   is_owner: boolean;
-  cannot_make: string[];
-  cannot_join: string[];
+  /** Statements. */
+  asked: string[];
 }
 
 /**
@@ -24,16 +24,9 @@ interface Rights {
  */
 export async function migratingRole(pool: Pool): Promise<MigratingRole> {
   const [rights] = await pool.file<Rights>("migrating_role");
-  const { name, database, is_superuser, is_owner } = rights!;
-  const wanted = [
-    ...(is_superuser || is_owner
-      ? []
-      : [`alter database ${quoted(database)} owner to ${quoted(name)}`]),
-    ...rights!.cannot_make.map((role) => `create role ${role} nologin`),
-    ...[...rights!.cannot_make, ...rights!.cannot_join]
-      .filter((role) => role === "vw_core" || role === "vw_web")
-      .map((role) => `grant ${role} to ${quoted(name)}`),
-  ];
+  const { name, database, is_superuser, is_owner, asked } = rights!;
+  const owner = `alter database ${quoted(database)} owner to ${quoted(name)}`;
+  const wanted = is_superuser || is_owner ? asked : [owner, ...asked];
   if (wanted.length > 0)
     throw new UserError(
       `Migrating takes a superuser of the server, or the owner of the database who may create roles or is a member of venuewatch's; ${name} is not. ` +

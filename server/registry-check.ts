@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import { masked } from "./masked-text.js";
+import { maskedAddress } from "./masked-text.js";
 import { registryRules, type Place, type Problem } from "./registry-rules.js";
 
 /** A file that is wrong all over is not explained better by its thousandth line. */
@@ -15,7 +15,9 @@ const mostLines = 200;
 export function registryProblems(value: unknown): string[] {
   const shape = shapeProblems(value);
   const isSound = (place: Place) =>
-    shape.every((problem) => !lies(problem.place, place));
+    shape.every(
+      (problem) => !lies(problem.place, place) && !lies(place, problem.place),
+    );
   const problems = [...shape, ...registryRules(value, isSound)];
   const lines = problems.map((problem) => line(problem, value));
   if (lines.length <= mostLines) return lines;
@@ -124,14 +126,26 @@ function line({ place, expected }: Problem, root: unknown): string {
   return `${placeText(place, root)}: expected ${expected}, found ${found}`;
 }
 
+/** Names of properties, too: an address may have come to stand where a name should. */
+function maskedPart(part: unknown): unknown {
+  if (typeof part === "string") return maskedAddress(part);
+  if (typeof part !== "object" || part === null || Array.isArray(part))
+    return part;
+  return Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [maskedAddress(key), value]),
+  );
+}
+
 /** `venues[3] (okx).rest[1].cadenceMs` */
 function placeText(place: Place, root: unknown): string {
   const steps = place.map((key, index) => {
     if (typeof key === "string")
-      return /^\w+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+      return /^\w+$/.test(key)
+        ? `.${key}`
+        : `[${JSON.stringify(maskedAddress(key))}]`;
     const id = index === 1 ? valueAt(root, [...place.slice(0, 2), "id"]) : null;
     return typeof id === "string"
-      ? `[${key}] (${id.slice(0, 40)})`
+      ? `[${key}] (${maskedAddress(id).slice(0, 40)})`
       : `[${key}]`;
   });
   return steps.join("").replace(/^\./, "") || "the whole file";
@@ -139,6 +153,6 @@ function placeText(place: Place, root: unknown): string {
 
 function shown(value: unknown): string {
   if (value === undefined) return "nothing";
-  const text = masked(JSON.stringify(value));
+  const text = JSON.stringify(value, (_key, part: unknown) => maskedPart(part));
   return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

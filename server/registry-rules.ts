@@ -25,14 +25,15 @@ export interface Problem {
   expected: string;
 }
 
+/** Whether the shape is right at a place and within it. */
+type Sound = (part: Place) => boolean;
+
 /**
+ * A rule is applied wherever the shape of what it reads is right, so that all problems are found at once, however many there are.
+ *
  * @param registry whatever was in the file
- * @param isSound whether the shape is right at a place and within it: only sound parts of venues are looked into
  */
-export function registryRules(
-  registry: unknown,
-  isSound: (place: Place) => boolean,
-): Problem[] {
+export function registryRules(registry: unknown, isSound: Sound): Problem[] {
   const { regions, venues } = (registry ?? {}) as Record<string, unknown>;
   const regionList: unknown[] = Array.isArray(regions) ? regions : [];
   const venueList: unknown[] = Array.isArray(venues) ? venues : [];
@@ -42,9 +43,7 @@ export function registryRules(
     ...formerIdRules(venueList),
     ...each(["venues"], venueList, (venue, place) =>
       isObject(venue)
-        ? venueRules(venue as Partial<Venue>, (part) =>
-            isSound([...place, ...part]),
-          )
+        ? venueRules(venue as Partial<Venue>, at(isSound, place))
         : [],
     ),
   ];
@@ -73,16 +72,13 @@ function formerIdRules(venues: unknown[]): Problem[] {
   });
 }
 
-/** What is wrong in one part does not hide what is wrong in another: each is looked into where its own shape is right. */
-function venueRules(
-  venue: Partial<Venue>,
-  isSound: (part: Place) => boolean,
-): Problem[] {
+function venueRules(venue: Partial<Venue>, isSound: Sound): Problem[] {
   const { rest, socket, official } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
-  const instrument: Place[] = [["category"], ["symbol"], ["quote"]];
   return [
-    ...(instrument.every(isSound) ? instrumentRules(venue as Venue) : []),
+    ...reading(isSound, ["category", "symbol", "quote"], () =>
+      instrumentRules(venue as Venue),
+    ),
     ...must(
       rest?.length !== 0 || socket !== null,
       ["rest"],
@@ -90,13 +86,26 @@ function venueRules(
     ),
     ...repeated(["rest"], endpoints, "name"),
     ...each(["rest"], endpoints, (endpoint, place) =>
-      isSound(place) ? endpointRules(endpoint, venue as Venue) : [],
+      isObject(endpoint)
+        ? endpointRules(
+            endpoint,
+            isSound(["chain"]) ? (venue as Venue).chain : undefined,
+            at(isSound, place),
+          )
+        : [],
     ),
-    ...(socket && isSound(["socket"])
-      ? within(["socket"], socketRules(socket, isSound(["rest"]) ? rest : null))
+    ...(isObject(socket)
+      ? within(
+          ["socket"],
+          socketRules(
+            socket,
+            counterparts(endpoints, at(isSound, ["rest"])),
+            at(isSound, ["socket"]),
+          ),
+        )
       : []),
-    ...(official && isSound(["official"])
-      ? within(["official"], officialRules(official))
+    ...(isObject(official)
+      ? within(["official"], officialRules(official, at(isSound, ["official"])))
       : []),
   ];
 }
@@ -123,30 +132,47 @@ function instrumentRules({ category, symbol, quote }: Venue): Problem[] {
   ];
 }
 
-function endpointRules(endpoint: RestEndpoint, { chain }: Venue): Problem[] {
+/** @param chain of the venue; undefined where it is not known to be what it should be */
+function endpointRules(
+  endpoint: RestEndpoint,
+  chain: string | null | undefined,
+  isSound: Sound,
+): Problem[] {
   const { url, method, body, proof, head, newest, dataTime } = endpoint;
   const { cadenceMs, timeoutMs } = endpoint;
+  const when = (parts: (keyof RestEndpoint)[], rules: () => Problem[]) =>
+    reading(isSound, parts, rules);
   return [
-    ...urlRule(["url"], url),
-    ...must(method === "POST" || body === undefined, ["body"], "none with GET"),
-    ...within(["proof"], proofRules(proof)),
-    ...within(["newest"], newest ? newestRules(newest) : []),
-    ...pathRule(["dataTime", "path"], dataTime?.path),
-    ...must(
-      dataTime?.word === undefined || dataTime.unit !== "iso",
-      ["dataTime", "word"],
-      "none with unit iso, as a word is a number",
+    ...when(["url"], () => urlRule(["url"], url)),
+    ...when(["method", "body"], () =>
+      must(method === "POST" || body === undefined, ["body"], "none with GET"),
     ),
-    ...pathRule(["head", "path"], head?.path),
-    ...must(
-      head === undefined || chain !== null,
-      ["head"],
-      "none, as the venue names no chain",
+    ...when(["proof"], () => within(["proof"], proofRules(proof))),
+    ...when(["newest"], () =>
+      within(["newest"], newest ? newestRules(newest) : []),
     ),
-    ...must(
-      timeoutMs <= cadenceMs * 0.9,
-      ["timeoutMs"],
-      `at most ${cadenceMs * 0.9}, nine tenths of its cadenceMs (one measurement ends before the next begins)`,
+    ...when(["dataTime"], () => [
+      ...pathRule(["dataTime", "path"], dataTime?.path),
+      ...must(
+        dataTime?.word === undefined || dataTime.unit !== "iso",
+        ["dataTime", "word"],
+        "none with unit iso, as a word is a number",
+      ),
+    ]),
+    ...when(["head"], () => [
+      ...pathRule(["head", "path"], head?.path),
+      ...must(
+        head === undefined || chain !== null,
+        ["head"],
+        "none, as the venue names no chain",
+      ),
+    ]),
+    ...when(["timeoutMs", "cadenceMs"], () =>
+      must(
+        timeoutMs <= cadenceMs * 0.9,
+        ["timeoutMs"],
+        `at most ${cadenceMs * 0.9}, nine tenths of its cadenceMs (one measurement ends before the next begins)`,
+      ),
     ),
   ];
 }
@@ -206,26 +232,42 @@ function conditionRules(condition: Condition): Problem[] {
   ];
 }
 
-/** @param rest the endpoints of the venue; null where they are not known to be what they should be */
-function socketRules(socket: Socket, rest: RestEndpoint[] | null): Problem[] {
-  const { url, welcome, keepAlive, streams } = socket;
+/** @param able names of the endpoints that may be a stream's counterpart; null where the endpoints are not known to be what they should be */
+function socketRules(
+  socket: Socket,
+  able: string[] | null,
+  isSound: Sound,
+): Problem[] {
+  const { url, welcome, keepAlive } = socket;
+  const streams = Array.isArray(socket.streams) ? socket.streams : [];
   const channels = streams.flatMap(channelOf);
+  const ofKeepAlive = at(isSound, ["keepAlive"]);
+  const framed = ["match", "ignore", "sequence"];
   return [
-    ...urlRule(["url"], url),
-    ...each(["welcome"], welcome ?? [], conditionRules),
-    ...replyRules(keepAlive),
-    ...matchRules(
-      ["keepAlive", "respond", "when"],
-      keepAlive.respond?.when,
-      channels,
+    ...reading(isSound, ["url"], () => urlRule(["url"], url)),
+    ...reading(isSound, ["welcome"], () =>
+      each(["welcome"], welcome ?? [], conditionRules),
+    ),
+    ...reading(ofKeepAlive, ["send", "replyWithinMs"], () =>
+      replyRules(keepAlive),
+    ),
+    ...reading(ofKeepAlive, ["respond"], () =>
+      matchRules(
+        ["keepAlive", "respond", "when"],
+        keepAlive.respond?.when,
+        channels,
+      ),
     ),
     ...repeated(["streams"], streams, "name"),
-    ...each(["streams"], streams, (stream) => [
-      ...streamRules(stream, channels),
-      ...(rest === null ? [] : counterpartRules(stream, rest)),
-    ]),
+    ...each(["streams"], streams, (stream, place) =>
+      isObject(stream)
+        ? streamRules(stream, channels, able, at(isSound, place))
+        : [],
+    ),
     ...must(
-      framePaths(streams).length <= maxFramePaths,
+      !streams.every((_, i) =>
+        framed.every((part) => isSound(["streams", i, part])),
+      ) || framePaths(streams).length <= maxFramePaths,
       ["streams"],
       `at most ${maxFramePaths} different paths in match, ignore and sequence of all of them, as frames are scanned for them at once`,
     ),
@@ -244,38 +286,65 @@ function replyRules({ send, replyWithinMs }: Socket["keepAlive"]): Problem[] {
     : must(false, place, `null with send.kind ${send.kind}`);
 }
 
-function streamRules(stream: Stream, channels: string[]): Problem[] {
+function streamRules(
+  stream: Stream,
+  channels: string[],
+  able: string[] | null,
+  isSound: Sound,
+): Problem[] {
   const { url, acknowledge, match, ignore, sequence } = stream;
-  const { eventTime, staleAfterMs } = stream;
+  const { eventTime, staleAfterMs, counterpart } = stream;
+  const when = (parts: (keyof Stream)[], rules: () => Problem[]) =>
+    reading(isSound, parts, rules);
   return [
-    ...urlRule(["url"], url),
-    ...each(["acknowledge"], acknowledge ?? [], conditionRules),
-    ...(Array.isArray(match)
-      ? each(["match"], match, (one) => matchRules([], one, channels))
-      : matchRules(["match"], match, channels)),
-    ...matchRules(["ignore"], ignore, channels),
-    ...pathRule(["eventTime", "path"], eventTime?.path),
-    ...must(
-      staleAfterMs === undefined || eventTime !== undefined,
-      ["staleAfterMs"],
-      "none without eventTime, as an event without a time has no age",
+    ...when(["url"], () => urlRule(["url"], url)),
+    ...when(["acknowledge"], () =>
+      each(["acknowledge"], acknowledge ?? [], conditionRules),
     ),
-    ...within(["sequence"], sequence ? sequenceRules(sequence) : []),
-    ...within(["stall"], stallRules(stream)),
+    ...when(["match"], () =>
+      Array.isArray(match)
+        ? each(["match"], match, (one) => matchRules([], one, channels))
+        : matchRules(["match"], match, channels),
+    ),
+    ...when(["ignore"], () => matchRules(["ignore"], ignore, channels)),
+    ...when(["eventTime"], () =>
+      pathRule(["eventTime", "path"], eventTime?.path),
+    ),
+    ...when(["staleAfterMs"], () =>
+      must(
+        staleAfterMs === undefined || eventTime !== undefined,
+        ["staleAfterMs"],
+        "none without eventTime, as an event without a time has no age",
+      ),
+    ),
+    ...when(["sequence"], () =>
+      within(["sequence"], sequence ? sequenceRules(sequence) : []),
+    ),
+    ...when(["stall", "typicalPerMinute"], () =>
+      within(["stall"], stallRules(stream)),
+    ),
+    // what shows that there was something to say must itself say how new it is
+    ...when(["counterpart"], () =>
+      must(
+        able === null ||
+          counterpart === undefined ||
+          able.includes(counterpart),
+        ["counterpart"],
+        able?.join(" or ") ||
+          "none, as no REST endpoint of this venue has newest",
+      ),
+    ),
   ];
 }
 
-/** What shows that there was something to say must itself say how new it is. */
-function counterpartRules(
-  { counterpart }: Stream,
-  rest: RestEndpoint[],
-): Problem[] {
-  const able = rest.filter(({ newest }) => newest).map(({ name }) => name);
-  return must(
-    counterpart === undefined || able.includes(counterpart),
-    ["counterpart"],
-    able.join(" or ") || "none, as no REST endpoint of this venue has newest",
+/** Names of the endpoints that say how new their answer is; null where one of them is not known to do so or not. */
+function counterparts(rest: RestEndpoint[], isSound: Sound): string[] | null {
+  const areKnown = rest.every(
+    (_, i) => isSound([i, "name"]) && isSound([i, "newest"]),
   );
+  return areKnown
+    ? rest.filter(({ newest }) => newest).map(({ name }) => name)
+    : null;
 }
 
 function sequenceRules(sequence: Sequence): Problem[] {
@@ -338,19 +407,29 @@ function isPlaceholder(text: unknown): text is string {
   return typeof text === "string" && /^\{.*\}$/.test(text);
 }
 
-function channelOf({ subscribe }: Stream): string[] {
-  const channel = (subscribe as { channel?: unknown } | null)?.channel;
+/** @param stream whatever stands in the list of streams */
+function channelOf(stream: unknown): string[] {
+  const { subscribe } = (stream ?? {}) as Partial<Stream>;
+  const channel = (subscribe as { channel?: unknown } | null | undefined)
+    ?.channel;
   return typeof channel === "string" ? [channel] : [];
 }
 
-function officialRules({ kind, page, api }: Official): Problem[] {
+function officialRules(
+  { kind, page, api }: Official,
+  isSound: Sound,
+): Problem[] {
   const isHtml = kind === "html";
   return [
-    ...must(!isHtml || page !== null, ["page"], "an address with kind html"),
-    ...must(!isHtml || api === null, ["api"], "null with kind html"),
-    ...must(isHtml || api !== null, ["api"], `an address with kind ${kind}`),
-    ...urlRule(["page"], page),
-    ...urlRule(["api"], api),
+    ...reading(isSound, ["kind", "page"], () =>
+      must(!isHtml || page !== null, ["page"], "an address with kind html"),
+    ),
+    ...reading(isSound, ["kind", "api"], () => [
+      ...must(!isHtml || api === null, ["api"], "null with kind html"),
+      ...must(isHtml || api !== null, ["api"], `an address with kind ${kind}`),
+    ]),
+    ...reading(isSound, ["page"], () => urlRule(["page"], page)),
+    ...reading(isSound, ["api"], () => urlRule(["api"], api)),
   ];
 }
 
@@ -388,6 +467,19 @@ function repeated(
       `another ${key} than ${list.at(-1)}[${first}] has`,
     );
   });
+}
+
+function at(isSound: Sound, outer: Place): Sound {
+  return (part) => isSound([...outer, ...part]);
+}
+
+/** Applies rules where the parts that they read have the right shape. */
+function reading(
+  isSound: Sound,
+  parts: string[],
+  rules: () => Problem[],
+): Problem[] {
+  return parts.every((part) => isSound([part])) ? rules() : [];
 }
 
 function must(holds: boolean, place: Place, expected: string): Problem[] {

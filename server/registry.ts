@@ -1,6 +1,7 @@
 /** The venues and regions that the service watches: the shape of registry.json. */
 
-import { readJsonFile } from "./json-file.js";
+import { readAmbiguousJson } from "./json-file.js";
+import { masked } from "./masked-text.js";
 import { registryProblems } from "./registry-check.js";
 import { UserError } from "./user-error.js";
 
@@ -333,18 +334,24 @@ export function hostsOf({ rest, socket }: Venue): string[] {
  * being read, or all that is wrong in it, one line each
  */
 export async function loadRegistry(path: string): Promise<Registry> {
-  return parseRegistry(await readJsonFile(path, "The registry"), path);
+  const { value, repeated } = await readAmbiguousJson(path, "The registry");
+  return parseRegistry(value, path, repeated);
 }
 
 /**
  * @param value parsed JSON
  * @param name stands for the value in the message
+ * @param repeated what is wrong in the text that the value was read from
  * @throws UserError with all that is wrong, one line each
  */
-export function parseRegistry(value: unknown, name: string): Registry {
-  const problems = registryProblems(value);
+export function parseRegistry(
+  value: unknown,
+  name: string,
+  repeated: string[] = [],
+): Registry {
+  const problems = [...repeated, ...registryProblems(value)];
   if (problems.length === 0) return value as Registry;
   throw new UserError(
-    [`The registry ${name} is wrong:`, ...problems].join("\n"),
+    [`The registry ${masked(name)} is wrong:`, ...problems].join("\n"),
   );
 }

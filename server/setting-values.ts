@@ -20,6 +20,16 @@ export function parsePort(text: string): number {
   return parseInteger(text, 65_535, "a port from 0 to 65535 (0: any free one)");
 }
 
+/** An IP address to listen on. A name would be looked up, and could mean several. */
+export function parseHost(text: string): string {
+  // a zone, as in fe80::1%eth0, cannot be part of a URL
+  if (isIP(text) === 0 || text.includes("%"))
+    throw new WrongValue(
+      "an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 or :: for all of them",
+    );
+  return text;
+}
+
 export function parseRate(text: string): number {
   return parseInteger(text, 1_000_000, "a whole number from 0 to 1000000");
 }
@@ -43,9 +53,15 @@ export function parseDatabaseUrl(text: string): string {
 
 /** Without the slash at the end, so that paths can be put behind it. */
 export function parseSiteUrl(text: string): string {
-  const expected = "an http:// or https:// address without ? and #";
-  if (!["http:", "https:"].includes(protocolOf(text)) || /[?#]/.test(text))
-    throw new WrongValue(expected);
+  const { protocol, username, password } = URL.canParse(text)
+    ? new URL(text)
+    : { protocol: "", username: "", password: "" };
+  const isWeb = ["http:", "https:"].includes(protocol);
+  // it is published: a password in it would be, too
+  if (!isWeb || /[?#]/.test(text) || username + password !== "")
+    throw new WrongValue(
+      "an http:// or https:// address without user name, ? and #",
+    );
   return text.replace(/\/+$/, "");
 }
 

@@ -7,12 +7,15 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
+import { addressOf, loopback } from "./listen.js";
 import type { LogLevel } from "./log.js";
+import { maskedAddress } from "./masked-text.js";
 import { packagedFile } from "./package.js";
 import { secretIn } from "./secret-file.js";
 import { type Service, services } from "./service.js";
 import {
   parseDatabaseUrl,
+  parseHost,
   parseKey,
   parseLogLevel,
   parsePath,
@@ -45,6 +48,10 @@ export interface Settings {
   /** Null: all of the registry's. */
   readonly regions: readonly string[] | null;
   readonly port: number;
+  /** IP address on which the public API listens. */
+  readonly host: string;
+  /** IP address on which health and own metrics listen, of every program. */
+  readonly healthHost: string;
   /** By program: where it is not set, each has another, so that one of each fits on one machine. */
   readonly healthPort: Readonly<Record<Service, number>>;
   readonly embeddedPort: number;
@@ -122,10 +129,22 @@ export const settingTable = [
   },
   { name: "PORT", default: "`8080`", meaning: "port of the public API" },
   {
+    name: "HOST",
+    default: "`127.0.0.1`",
+    meaning:
+      "IP address on which the public API listens: by default this machine alone reaches it; `0.0.0.0` is every IPv4 address of the machine, `::` every address",
+  },
+  {
     name: "HEALTH_PORT",
     default: "`PORT` + 1, 2, 3",
     meaning:
       "port of `/healthz`, `/readyz` and own `/metrics`, for operators: + 1 core, + 2 web, + 3 a probe; under `up` one for each, upwards: core, the probes, web",
+  },
+  {
+    name: "HEALTH_HOST",
+    default: "`127.0.0.1`",
+    meaning:
+      "IP address on which `HEALTH_PORT` listens; it asks for no token, so choose one that only Prometheus and operators reach",
   },
   {
     name: "EMBEDDED_PORT",
@@ -141,7 +160,8 @@ export const settingTable = [
   {
     name: "BASE_URL",
     default: "`http://localhost:PORT`",
-    meaning: "public address of the API; the default of `SITE_URL`",
+    meaning:
+      "public address of the API; with a `HOST` of its own that address is the default. Core keeps it in the database for `channel test` and `delivery replay`",
   },
   {
     name: "RATE_LIMIT",
@@ -204,7 +224,8 @@ export function readSettings(env: Environment = process.env): Settings {
     problems.push(
       `HEALTH_PORT: would be up to PORT + ${services.length} = ${port + services.length}, which is no port; set it, or set a lower PORT`,
     );
-  const baseUrl = read("BASE_URL", parseSiteUrl, `http://localhost:${port}`);
+  const host = read("HOST", parseHost, loopback);
+  const baseUrl = read("BASE_URL", parseSiteUrl, addressOf(host, port));
 
   const password = read("DATABASE_PASSWORD_FILE", secretIn, null);
   const readPassword = read("DATABASE_READ_PASSWORD_FILE", secretIn, null);
@@ -220,7 +241,9 @@ export function readSettings(env: Environment = process.env): Settings {
     vantage: read("VANTAGE", parseVantage, null),
     regions: read("REGIONS", parseRegions, null),
     port,
+    host,
     healthPort,
+    healthHost: read("HEALTH_HOST", parseHost, loopback),
     embeddedPort: read("EMBEDDED_PORT", parsePort, 5433),
     siteUrl: read("SITE_URL", parseSiteUrl, baseUrl),
     baseUrl,
@@ -335,7 +358,9 @@ function unknownSettings(env: Environment): string[] {
 }
 
 function problemOf(name: SettingName, text: string, wrong: WrongValue) {
-  const came = wrong.secret ? "something else" : JSON.stringify(text);
+  const came = wrong.secret
+    ? "something else"
+    : JSON.stringify(maskedAddress(text));
   return `${name}: expected ${wrong.expected}, got ${came}; correct it, or unset it for the default`;
 }
 

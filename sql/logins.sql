@@ -87,7 +87,7 @@ begin
     from pg_auth_members m
     join pg_roles r on r.oid = m.roleid
     where m.member = to_regrole(quote_ident(login))
-      and r.rolname in ('vw_probe', 'vw_core', 'vw_web', 'vw_analyst')
+      and r.rolname in ('vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer')
       and r.rolname is distinct from logins.role_of(kind)
   loop
     execute format('revoke %I from %I', other, login);

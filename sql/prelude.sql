@@ -8,7 +8,7 @@ do $$
 declare
   wanted text;
 begin
-  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst'] loop
+  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer'] loop
     if to_regrole(wanted) is null then
       begin
         execute format('create role %I nologin', wanted);
@@ -19,7 +19,7 @@ begin
   end loop;
   -- An owner who is no superuser must be a member of the roles that own something. PostgreSQL 16 and newer gives who makes a role its
   -- administration, and neither its rights nor its objects.
-  foreach wanted in array array['vw_core', 'vw_web'] loop
+  foreach wanted in array array['vw_core', 'vw_definer'] loop
     if not pg_has_role(wanted, 'usage') then
       execute format('grant %I to current_user', wanted);
     end if;

@@ -3,8 +3,11 @@
 --
 -- vw_probe    measures: delivers samples, which it may not read, and shares the venues of its region with other probes
 -- vw_core     decides and keeps up the history
--- vw_web      answers: reads the api and what its functions stand on, and writes nothing; analysts' functions run as it
+-- vw_web      answers: reads the api and what its functions stand on, and writes nothing
 -- vw_analyst  asks by psql: reads the views of schema analytics, and nothing else
+--
+-- A fifth one has no logins and no members: vw_definer owns the functions that run with their owner's rights (security definer). It may read
+-- what vw_web may. They are not vw_web's own, since every web login could drop or replace them then.
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
 -- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership in the role that
@@ -39,6 +42,7 @@ begin
       }'),
       -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what it found holds
       ('{vw_core}', '{update}', '{region_vantage}'),
+      ('{vw_core}', '{select,insert,update}', '{service_address}'),
       ('{vw_probe}', '{insert}', '{sample,region_vantage}'),
       ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
     ) as wanted (grantees, privileges, tables)
@@ -64,21 +68,29 @@ revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
 grant execute on function upkeep.refused_after() to vw_probe;
 
--- What analysts call and may not do themselves is done by vw_web, which reads and writes nothing. Nobody else calls it.
+-- Functions that run with their owner's rights get an owner that nobody logs in as. All of them only read.
 do $$
 declare
   lent regprocedure;
 begin
-  grant create on schema analytics to vw_web;
+  if not pg_has_role('vw_definer', 'vw_web', 'usage') then
+    begin
+      grant vw_web to vw_definer;
+    exception
+      -- another database of the server did it first
+      when unique_violation then null;
+    end;
+  end if;
+  grant create on schema analytics, api to vw_definer;
   for lent in
     select p.oid
     from pg_proc p
-    where p.pronamespace = 'analytics'::regnamespace and p.prosecdef
+    where p.pronamespace in ('analytics'::regnamespace, 'api'::regnamespace) and p.prosecdef
     order by p.oid
   loop
-    execute format('alter function %s owner to vw_web', lent);
+    execute format('alter function %s owner to vw_definer', lent);
   end loop;
-  revoke create on schema analytics from vw_web;
+  revoke create on schema analytics, api from vw_definer;
 end;
 $$;
 

@@ -4,8 +4,9 @@
 -- Everything works without it. What is missing then are limits on what a login can do to others on the server. Safe to repeat.
 
 -- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with large objects, and with messages in the log that replicas and archives
--- get, even from a transaction that is read only; leave jobs behind that run on their own; and take advisory locks, of which one session exhausts the
--- memory that the locks of all share, or holds ours. Nobody here needs that, but for some of these locks who takes turns by them.
+-- get, even from a transaction that is read only; leave jobs behind that run on their own; queue notifications, gigabytes of them while one listener does not read; and take advisory locks, of which one session exhausts the
+-- memory that the locks of all share, or holds ours. Nobody here needs that, but for some of these locks who takes turns by them. The statement NOTIFY asks
+-- for no right, so only the server bounds it (max_notify_queue_pages in compose.yaml).
 do $$
 declare
   given regprocedure;
@@ -21,7 +22,7 @@ begin
       and (
         p.pronamespace = 'pg_catalog'::regnamespace
         and (
-          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')
+          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message', 'pg_notify')
           or p.proname ~ '^pg_(try_)?advisory_(xact_)?lock'
         )
         or p.proname = 'add_job'
@@ -35,6 +36,20 @@ begin
   loop
     execute format('revoke execute on function %s from public', given);
   end loop;
+end;
+$$;
+
+-- Who reads the log's stream, on a replica: a function of ours shows two values of it (views/015-replica.sql).
+do $$
+begin
+  if not pg_has_role('vw_definer', 'pg_read_all_stats', 'usage') then
+    begin
+      grant pg_read_all_stats to vw_definer;
+    exception
+      -- another database of the server did it first
+      when unique_violation then null;
+    end;
+  end if;
 end;
 $$;
 

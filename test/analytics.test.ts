@@ -117,6 +117,7 @@ void t.test("the interface of analysts", async (t) => {
       "select public.add_job('pg_sleep', '1 hour')",
       // into the log that replicas get, read only or not
       "select pg_logical_emit_message(false, 'x', 'x')",
+      "select pg_notify('x', 'x')",
       "select pg_logical_emit_message(true, 'x', '\\x00'::bytea)",
       // of these one session takes what all have, or holds ours
       ...["lock", "xact_lock", "lock_shared", "xact_lock_shared"].flatMap(
@@ -155,13 +156,13 @@ void t.test("the interface of analysts", async (t) => {
     t.strictSame(
       lent,
       ["evidence", "heads_backwards", "pairings_between"].map((name) => ({
-        ...{ name, owner: "vw_web", callers: ["vw_analyst"] },
+        ...{ name, owner: "vw_definer", callers: ["vw_analyst"] },
         path: ["search_path=venuewatch, pg_temp"],
       })),
       "with the rights of who writes nothing, and names that nobody can bend",
     );
-    const elsewhere = await pool.query<{ name: string }>(sql`
-      select p.oid::regprocedure::text as name
+    const elsewhere = await pool.query<{ name: string; owner: string }>(sql`
+      select p.oid::regprocedure::text as name, p.proowner::regrole::text as owner
       from pg_proc p
       where p.prosecdef and p.pronamespace::regnamespace::text in ('venuewatch', 'api', 'engine', 'upkeep', 'logins')
       order by 1
@@ -169,13 +170,32 @@ void t.test("the interface of analysts", async (t) => {
     t.strictSame(
       elsewhere,
       [
-        { name: "api.heard_of_primary()" },
+        { name: "api.heard_of_primary()", owner: "vw_definer" },
         {
           name: "api.open_venue_hours(timestamp with time zone,timestamp with time zone)",
+          owner: "vw_definer",
         },
       ],
       "but for what a web program asks of its replica, and minutes of a view",
     );
+    const owner = await pool.query<{
+      may: string[];
+      members: number;
+      login: boolean;
+    }>(sql`
+      select
+        rolcanlogin as login,
+        (select count(*)::int from pg_auth_members m where m.roleid = r.oid and m.member in (
+          select oid from pg_roles where rolname in ('vw_probe', 'vw_core', 'vw_web', 'vw_analyst'))) as members,
+        array(
+          select g.rolname::text from pg_auth_members m join pg_roles g on g.oid = m.roleid where m.member = r.oid order by 1
+        ) as may
+      from pg_roles r
+      where r.rolname = 'vw_definer'
+    `);
+    t.strictSame(owner, [
+      { login: false, members: 0, may: ["pg_read_all_stats", "vw_web"] },
+    ]);
     const analyst = await analystOf(t, url);
     for (const statement of [
       `select analytics.evidence('x''; drop table incident; --')`,

@@ -159,6 +159,55 @@ void t.test(
   },
 );
 
+void t.test(
+  "the port that a proxy writes is not the client's name",
+  async (t) => {
+    const api = await serveWithoutDatabase(t, {
+      rateLimit: 1,
+      trustProxy: ["127.0.0.1", "10.0.0.0/8"],
+    });
+    const ask = async (...entries: string[]) => {
+      const headers = { "x-forwarded-for": entries.join(", ") };
+      return (await api.ask("/v1/thresholds", { headers })).status;
+    };
+    t.equal(await ask("192.0.2.1:1001"), 200);
+    t.equal(await ask("192.0.2.1:1002"), 429, "another connection");
+    t.equal(await ask("192.0.2.1"), 429, "and without a port");
+    t.equal(await ask("192.0.2.2:1001"), 200, "another client");
+    t.equal(await ask("[2001:db8::1]:1001"), 200);
+    t.equal(await ask("[2001:db8::1]:1002"), 429);
+    t.equal(await ask("[2001:db8::2]"), 429, "of the same network");
+    t.equal(await ask("192.0.2.3:1001", "10.1.2.3:4000"), 200, "two proxies");
+    t.equal(await ask("192.0.2.3:1002", "10.1.2.3:4001"), 429);
+    t.equal(
+      await ask("192.0.2.4:1001", "10.1.2.3:4001"),
+      200,
+      "the proxy between is trusted with its port, too",
+    );
+  },
+);
+
+void t.test("what is no address counts as the proxy's own", async (t) => {
+  const api = await serveWithoutDatabase(t, {
+    rateLimit: 1,
+    trustProxy: ["127.0.0.1"],
+  });
+  const statuses = [];
+  for (const junk of [
+    "junk1",
+    "junk2",
+    "192.0.2.1:1234567",
+    "[junk]:80",
+    "_a",
+  ]) {
+    const headers = { "x-forwarded-for": junk };
+    statuses.push((await api.ask("/v1/thresholds", { headers })).status);
+  }
+  t.same(statuses, [200, 429, 429, 429, 429]);
+  t.equal((await api.ask("/v1/thresholds")).status, 429);
+  t.same(api.logged, []);
+});
+
 void t.test("nonsense for an address is no fault of ours", async (t) => {
   const api = await serveWithoutDatabase(t, {
     rateLimit: 1000,
@@ -219,8 +268,8 @@ void t.test(
       log: makeLog("test", "error"),
     });
     t.teardown(() => pool.close());
-    // what listens on all addresses is named no host; clients of IPv4 come to it as ::ffff:127.0.0.1
-    const host = undefined;
+    // clients of IPv4 come to it as ::ffff:127.0.0.1
+    const host = (await isOurs("::1")) ? "::" : "0.0.0.0";
     const api = await serve(t, { pool, registry, rateLimit: 1, host });
     const ask = async (from: string) => {
       const asked = { host: from, localAddress: from };

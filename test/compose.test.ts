@@ -72,6 +72,20 @@ void t.test("commands, regions and ports are those of the code", (t) => {
     "a probe with a spool for each region",
   );
 
+  for (const [name, { environment = {}, command }] of programs) {
+    const settings = readSettings({
+      ...environment,
+      DATABASE_PASSWORD_FILE: "",
+      CHANNEL_KEY_FILE: "",
+    });
+    t.equal(settings.healthHost, "0.0.0.0", `${name} is reached by Prometheus`);
+    t.equal(
+      settings.host,
+      command![0] === "web" ? "0.0.0.0" : "127.0.0.1",
+      `${name} is reached by the proxy if it is web`,
+    );
+  }
+
   const { healthPort, port } = readSettings({});
   const health = programs.map(([name, { command, healthcheck }]) => {
     const own = healthPort[command![0] as Program];
@@ -227,12 +241,18 @@ void t.test(
       for (const before of Object.keys(service.depends_on ?? {}))
         t.ok(Object.hasOwn(compose.services, before), `${name} ${before}`);
     }
-    for (const name of ["database", "replica"])
+    for (const name of ["database", "replica"]) {
+      const { ulimits, mem_limit: most = "" } = compose.services[name]!;
+      t.ok(
+        ulimits!.data! * 4 <= parseInt(most) * 2 ** 30,
+        `${name}: one session cannot take the memory of all`,
+      );
       t.match(
         compose.services[name],
         { networks: ["data", "reach"], ports: undefined, user: "70:70" },
         `${name} is for the programs alone, unless its port is published`,
       );
+    }
     for (const [name, { networks }] of services)
       if (networks.includes("reach")) t.match(name, /^(database|replica)$/);
     t.match(compose.networks, {

@@ -27,6 +27,7 @@ export interface ComposeService {
   cpus?: number | string;
   mem_limit?: string;
   pids_limit?: number;
+  ulimits?: { data?: number };
   stop_grace_period?: string;
   logging?: { options: Record<string, string> };
 }

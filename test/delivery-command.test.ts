@@ -20,8 +20,10 @@ import {
 import { rotateSecret } from "../server/alerts/rotate-channel.js";
 import { makeSealing } from "../server/alerts/sealing.js";
 import { type ByHand, sendByHand } from "../server/alerts/send-by-hand.js";
+import { keepServiceAddress } from "../server/alerts/service-address.js";
 import { disableChannel } from "../server/alerts/switch-channel.js";
 import { type Db, type Pool, sql } from "../server/db.js";
+import { makeLog } from "../server/log.js";
 import { byTwos, cliWith } from "./cli-input.js";
 import { migratedDatabase } from "./database.js";
 import { pastIncident } from "./fleet.js";
@@ -400,12 +402,44 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     CHANNEL_KEY: key.toString("base64"),
     ALERT_LOOPBACK: "on",
     LOG_LEVEL: "debug",
+    BASE_URL: "https://shell.example",
   };
   const cli = (args: string[], more = {}) =>
     cliWith(t, args, { ...env, ...more });
   const { channel, secret } = await add();
   const id = String(channel.id);
   const said: string[] = [];
+
+  await t.test(
+    "before a core has started, nothing can be linked to",
+    async (t) => {
+      const early = await cli(["channel", "test", id], {
+        BASE_URL: "https://shell.example",
+      });
+      t.match(early, {
+        code: 2,
+        err: /^venuewatch: the public address that alerts link to is not known: .*; start core, then send again\n$/m,
+      });
+      t.equal(receiver.arrivals.length, 0);
+      const log = makeLog("test", "warn", (line) => said.push(line));
+      const address = {
+        baseUrl: "https://old.example",
+        siteUrl: "https://a.example",
+      };
+      await keepServiceAddress(pool, address, log);
+      await keepServiceAddress(pool, address, log);
+      t.same(said, [], "the same again is no change");
+      await keepServiceAddress(
+        pool,
+        {
+          baseUrl: "https://status.example/api",
+          siteUrl: "https://status.example",
+        },
+        log,
+      );
+      t.match(said.pop(), /all cores need the same BASE_URL .*old\.example/);
+    },
+  );
 
   await t.test("the log is empty at first", async (t) => {
     await pool.query(sql`delete from delivery`);
@@ -533,6 +567,15 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     t.match(sent, { eventId: events[1], state: "delivered", cause: "replay" });
     const [arrival] = newest(receiver, 1);
     t.ok(isSigned(arrival!, secret!));
+    t.match(
+      JSON.parse(String(arrival!.body)),
+      { permalink: `https://status.example/api/v1/incidents/${okx}` },
+      "the link is the service's, whatever this shell says",
+    );
+    t.match(
+      arrival!.headers["user-agent"],
+      "(+https://status.example; alerts)",
+    );
     const numbered = await cli(["delivery", "replay", String(sent!.id)]);
     t.equal(numbered.code, 0, numbered.err);
     said.push(done.out, done.err, again.out, again.err, numbered.out);

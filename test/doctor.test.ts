@@ -225,7 +225,7 @@ void t.test("the doctor", async (t) => {
 
   await t.test("names ports, a data directory and other builds", async (t) => {
     const server = createServer();
-    const taken = await listen(server, 0, undefined, "PORT");
+    const taken = await listen(server, 0, "127.0.0.1", "PORT");
     t.teardown(() => server.close());
     await pool.query(sql`
       insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)

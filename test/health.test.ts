@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -12,6 +13,7 @@ import {
 import { makeLog } from "../server/log.js";
 import { makeOwnMetrics } from "../server/own-metrics.js";
 import { version } from "../server/package.js";
+import { until } from "./until.js";
 
 const well = {
   ready: true,
@@ -126,6 +128,25 @@ void t.test(
     await t.rejects(fetch(`${url}/healthz`));
   },
 );
+
+void t.test("listens on its own address, and on few connections", async (t) => {
+  const { port } = await serve(t, ready);
+  if (process.platform === "linux") {
+    const elsewhere = connect(port, "127.0.0.2");
+    const [error] = (await once(elsewhere, "error")) as [Error];
+    t.match(error, { code: "ECONNREFUSED" });
+  }
+  const sockets = Array.from({ length: 70 }, () => connect(port, "127.0.0.1"));
+  t.teardown(() => sockets.forEach((socket) => socket.destroy()));
+  let closed = 0;
+  for (const socket of sockets) {
+    socket.on("close", () => (closed += 1));
+    socket.on("error", () => {});
+    socket.resume();
+  }
+  await until(() => closed >= 6);
+  t.equal(closed, 6, "those beyond the bound of 64 are closed");
+});
 
 async function serve(t: Test, check: ReadinessCheck, lines: string[] = []) {
   const health = await startHealth({

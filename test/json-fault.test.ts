@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { jsonFault } from "../server/json-fault.js";
+import { jsonFaults } from "../server/json-fault.js";
+
+const jsonFault = (text: string) => jsonFaults(text)[0] ?? null;
 
 const registry = readFileSync(
   new URL("../../registry.json", import.meta.url),
@@ -92,8 +94,36 @@ void t.test("names and passwords in addresses are not shown", (t) => {
     jsonFault('{"url" "https://me:hunter2@host/"}')?.found,
     '"https://***@host/"}',
   );
+  for (const text of [
+    '{"url" "https://me:hunter2',
+    '{"url": "https://me:hunter2',
+    '{"url": "https://me:hun"ter2@host/"}',
+    '{"url": "https://me:hun\\xter2@host/"}',
+    '{"url": [x?api_key=hunter2]}',
+  ])
+    t.notMatch(jsonFault(text)?.found, /hunter2|ter2/, text);
   t.end();
 });
+
+void t.test(
+  "all names that stand twice are found, up to a bound, and what breaks after them",
+  (t) => {
+    const found = (text: string) =>
+      jsonFaults(text).map(({ line, ambiguous }) => [line, ambiguous]);
+    t.strictSame(found('{"a": 1,\n"a": 2,\n"a": 3,\n"b": {"c": 1,\n"c": 2}}'), [
+      [2, true],
+      [3, true],
+      [5, true],
+    ]);
+    t.strictSame(found('{"a": 1,\n"a": 2,\n}'), [
+      [2, true],
+      [3, false],
+    ]);
+    const many = `{${'"a":1,'.repeat(400_000)}"b":1}`;
+    t.equal(jsonFaults(many).length, 100);
+    t.end();
+  },
+);
 
 void t.test("size and depth are no danger", (t) => {
   const deep = "[".repeat(200_000);

@@ -319,7 +319,7 @@ async function refusedWithoutRights(t: Test, url: string): Promise<void> {
     name: "UserError",
     message: new RegExp(
       `^Migrating takes a superuser of the server, or the owner .+; ${name} is not. ` +
-        `Ask an administrator for: alter database ${database!.name} owner to ${name}; .*grant vw_core to ${name}; grant vw_web to ${name}$`,
+        `Ask an administrator for: alter database ${database!.name} owner to ${name}; .*grant vw_core to ${name}; grant vw_definer to ${name}$`,
     ),
   });
   await pool.script("reset role");

@@ -17,7 +17,8 @@ import { makeApp } from "../server/api/app.js";
 import { publicHeaders } from "../server/api/public-headers.js";
 import { openPool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
-import { version } from "../server/package.js";
+import { packagedFile, version } from "../server/package.js";
+import { loadRegistry } from "../server/registry.js";
 import { type Answer, answersHeldAgainst, documentOf, serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { forget, outage } from "./fleet.js";
@@ -517,3 +518,24 @@ function problemExample(document: OpenAPIObject, name: string): unknown {
   return (answer as ResponseObject).content!["application/problem+json"]!
     .example as unknown;
 }
+
+void t.test(
+  "no two constants of a generated client have one name",
+  async (t) => {
+    const document = documentOf({
+      registry: await loadRegistry(packagedFile("registry.json")),
+    });
+    const named = Object.entries(
+      document.components!.schemas as Record<
+        string,
+        SchemaObject & { "x-enum-varnames"?: string[] }
+      >,
+    ).filter(([, schema]) => schema.enum);
+    t.ok(named.length >= 2);
+    for (const [name, schema] of named)
+      t.equal(schema["x-enum-varnames"]?.length, schema.enum!.length, name);
+    const constants = named.flatMap(([, schema]) => schema["x-enum-varnames"]!);
+    for (const constant of constants) t.match(constant, /^[A-Z][A-Z_]*$/);
+    t.equal(new Set(constants).size, constants.length);
+  },
+);

@@ -1,4 +1,5 @@
 /** What programs tell their operators, read off the programs themselves. */
+import { serviceAddress } from "../server/alerts/service-address.js";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { makeProbeMetrics } from "../probe/metrics.js";
@@ -23,7 +24,7 @@ import { loopbackRegistry } from "./world/loopback.js";
 void t.test(
   "each program tells how it does its work, and which it is",
   async (t) => {
-    const { url, registry: real } = await migratedDatabase(t);
+    const { pool, url, registry: real } = await migratedDatabase(t);
     const registry = join(
       t.testdir({
         // venues at a port where nothing listens
@@ -34,7 +35,16 @@ void t.test(
     const env = { DATABASE_URL: url, REGISTRY: registry, HEALTH_PORT: "0" };
 
     await t.test("core", async (t) => {
-      const address = await addressLogged(runCli(t, ["core"], env), "ready");
+      const address = await addressLogged(
+        runCli(t, ["core"], { ...env, BASE_URL: "https://status.example/" }),
+        "ready",
+      );
+      await until(() =>
+        serviceAddress(pool).then(
+          (known) => known.baseUrl === "https://status.example",
+          () => false,
+        ),
+      );
       let seen = await scrape(address);
       await until(async () => {
         seen = await scrape(address);

@@ -14,6 +14,7 @@ import { emptyDatabase } from "./database.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
 
 const log = makeLog("test", "error");
+const roles = ["vw_probe", "vw_core", "vw_web", "vw_analyst", "vw_definer"];
 const registry = await loadRegistry(packagedFile("registry.json"));
 
 void t.test(
@@ -23,7 +24,7 @@ void t.test(
     const { admin, owner, name, url } = await ownedDatabase(t);
 
     await t.test("gets the roles, or is asked for them", async (t) => {
-      for (const role of ["vw_probe", "vw_core", "vw_web", "vw_analyst"])
+      for (const role of roles)
         await admin.script(
           `do $$ begin create role ${role} nologin; exception when duplicate_object or unique_violation then null; end $$`,
         );
@@ -35,11 +36,11 @@ void t.test(
         await t.rejects(migrate(owner, registry, log), {
           name: "UserError",
           message: new RegExp(
-            `Ask an administrator for: grant vw_core to ${name}; grant vw_web to ${name}$`,
+            `Ask an administrator for: grant vw_core to ${name}; grant vw_definer to ${name}$`,
           ),
         });
       await admin.script(
-        `grant vw_probe, vw_core, vw_web, vw_analyst to ${name} with admin option`,
+        `grant ${roles.join(", ")} to ${name} with admin option`,
       );
     });
 

@@ -600,6 +600,58 @@ void t.test("what is wrong in a part hides nothing in another", (t) => {
   t.end();
 });
 
+void t.test("what is wrong in a part hides nothing in the same part", (t) => {
+  const value = good();
+  for (const [place, wrong] of [
+    ["venues.0.rest.0.label", undefined],
+    ["venues.0.rest.0.colour", "red"],
+    ["venues.0.rest.0.timeoutMs", 6000],
+    ["venues.0.rest.0.proof", "$["],
+    ["venues.0.socket.url", 7],
+    ["venues.0.socket.keepAlive.replyWithinMs", 20_001],
+    ["venues.0.socket.streams.0.label", ""],
+    ["venues.0.socket.streams.0.stall.distribution.p50Ms", 5],
+    ["venues.0.socket.streams.0.counterpart", "other"],
+    ["venues.0.official.page", 7],
+    ["venues.0.official.api", null],
+  ] as const)
+    changed(value, place, wrong);
+  t.strictSame(
+    problemsOf(value)
+      .map((line) => line.split(":")[0]!.replace("venues[0] (okx).", ""))
+      .sort(),
+    [
+      "official.api",
+      "official.page",
+      "rest[0].colour",
+      "rest[0].label",
+      "rest[0].proof",
+      "rest[0].timeoutMs",
+      "socket.keepAlive.replyWithinMs",
+      "socket.streams[0].counterpart",
+      "socket.streams[0].label",
+      "socket.streams[0].stall.distribution.p99Ms",
+      "socket.url",
+    ],
+  );
+  t.end();
+});
+
+void t.test("all of 127.0.0.0/8 is this machine", (t) => {
+  const at = (place: string, host: string) =>
+    problemsOf(changed(good(), place, host)).length;
+  t.equal(at("venues.0.rest.0.url", "http://127.77.0.1:8080/x"), 0);
+  t.equal(at("venues.0.socket.url", "ws://127.255.255.254/x"), 0);
+  for (const url of [
+    "http://127.0.0.1.example.com/",
+    "http://128.0.0.1/",
+    "http://127.0.0.256/",
+    "http://127.0.0.1@example.com/",
+  ])
+    t.equal(at("venues.0.rest.0.url", url), 1, url);
+  t.end();
+});
+
 const noRegistry =
   "the whole file: expected a registry: an object with probeIntervalMs, regions, venues and perhaps chains";
 
@@ -681,13 +733,38 @@ void t.test("names and passwords in addresses are not told", (t) => {
     t.notMatch(told, "hunter2");
     t.match(told, "://***@example.com");
   }
+  for (const url of [
+    'https://user:hun"hunter2"@example.com/',
+    "https://user:a hunter2@example.com",
+    "https:/user:hunter2@example.com",
+    "https:\\\\user:hunter2@example.com",
+    "user:hunter2@example.com",
+    "//user:hunter2@example.com",
+    "ftp://example.com/?x=1&api_key=hunter2",
+  ]) {
+    const value = changed(good(), "venues.0.rest.0.url", url);
+    t.notMatch(problemsOf(value), "hunter2", url);
+    t.notMatch(problemsOf(changed(good(), "venues.0.id", url)), "hunter2");
+    t.notMatch(problemsOf({ ...good(), [url]: url }), "hunter2");
+    t.notMatch(problemsOf({ ...good(), regions: [{ [url]: 1 }] }), "hunter2");
+  }
+  const listed = changed(good(), "venues.0.rest.0.name", ["btcusdt@trade"]);
+  t.match(problemsOf(listed), [/found \["btcusdt@trade"\]/], "is no address");
   t.end();
 });
 
 void t.test("a property that stands twice in an object", async (t) => {
-  const path = written(t, '{\n  "regions": [],\n  "regions": []\n}');
+  const value = changed(good(), "venues.0.rest.0.timeoutMs", 6000);
+  const path = written(
+    t,
+    JSON.stringify(value).replace("{", '{"venues": 1,\n'),
+  );
+  const twice =
+    "expected another property name, as the object has this one already";
   await t.rejects(loadRegistry(path), {
-    message: `The registry ${path} is ambiguous: line 3, column 3: expected another property name, as the object has this one already, found "regions": []`,
+    message: new RegExp(
+      `^The registry ${path} is wrong:\nline 2, column \\d+: ${twice}, found "venues":.*\nvenues\\[0\\] \\(okx\\).rest\\[0\\].timeoutMs: expected at most 4500, [^\n]*$`,
+    ),
   });
 });
 

@@ -9,6 +9,10 @@ import {
   disableChannel,
   enableChannel,
 } from "../server/alerts/switch-channel.js";
+import {
+  keepServiceAddress,
+  serviceAddress,
+} from "../server/alerts/service-address.js";
 import { startWeb } from "../server/api/web.js";
 import { openPool, type Pool, sql } from "../server/db.js";
 import { tick } from "../server/engine/tick.js";
@@ -135,6 +139,17 @@ void t.test("roles of least rights", async (t) => {
 
   await t.test("vw_core keeps the channels", async (t) => {
     const core = await actingAs(t, url, "vw_core");
+    const address = {
+      baseUrl: "https://a.example",
+      siteUrl: "https://b.example",
+    };
+    for (const baseUrl of ["https://c.example", address.baseUrl])
+      await keepServiceAddress(
+        core,
+        { ...address, baseUrl },
+        makeLog("test", "error"),
+      );
+    t.same(await serviceAddress(core), address, "and where links lead");
     const sealing = makeSealing(randomBytes(32));
     const { channel } = await addChannel(core, sealing, {
       format: "native",
@@ -174,12 +189,15 @@ void t.test("roles of least rights", async (t) => {
       "create table venuewatch.mine ()",
       "create view api.mine as select 1",
       "drop function api.open_venue_hours cascade",
+      "drop function analytics.evidence cascade",
+      "alter function analytics.heads_backwards rename to mine",
       "create function analytics.mine() returns int language sql return 1",
       ...(onServer ? ["create temporary table mine ()"] : []),
       "select * from analytics.samples",
       "select analytics.evidence('x')",
       "select * from leader",
       "select * from channel",
+      "select * from service_address",
       "select channel_id from channel",
       "select * from delivery_attempt",
       "update delivery set state = 'delivered'",
@@ -279,7 +297,7 @@ async function readable(pool: Pool): Promise<string[]> {
     select format('%I.%I', schemaname, viewname) as relation from pg_views where schemaname in ('api', 'venuewatch')
     union all
     select format('%I.%I', schemaname, tablename) from pg_tables
-    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration', 'definition', 'channel', 'delivery_attempt')
+    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration', 'definition', 'channel', 'delivery_attempt', 'service_address')
     order by 1
   `);
   return rows.map(({ relation }) => relation);

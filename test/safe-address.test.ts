@@ -238,6 +238,12 @@ void t.test(
         "https://example.com:0/secret",
         "expected a port that exists, got example.com:0",
       ],
+      ...["abc.onion", "printer.local", "metadata.google.internal"].map(
+        (host): [string, string] => [
+          `https://${host}/secret`,
+          `${host} is no public name: no name server of the Internet has such names`,
+        ],
+      ),
       ["https://10.0.0.7/secret", "10.0.0.7 is private"],
       [
         "https://169.254.169.254/latest/meta-data/",

@@ -15,6 +15,8 @@ void t.test("without any variable everything has its default", (t) => {
     vantage: null,
     regions: null,
     port: 8080,
+    host: "127.0.0.1",
+    healthHost: "127.0.0.1",
     healthPort: { core: 8081, web: 8082, probe: 8083 },
     embeddedPort: 5433,
     baseUrl: "http://localhost:8080",
@@ -38,6 +40,8 @@ void t.test("values arrive parsed", (t) => {
     REGIONS: "eu-central, us-east",
     VANTAGE: "fra1, Frankfurt am Main,Hetzner AS24940",
     PORT: "9000",
+    HOST: "::",
+    HEALTH_HOST: "10.8.0.1",
     EMBEDDED_PORT: "0",
     SITE_URL: "https://example.org/status/",
     BASE_URL: "https://api.example.org/",
@@ -60,6 +64,8 @@ void t.test("values arrive parsed", (t) => {
     },
     regions: ["eu-central", "us-east"],
     port: 9000,
+    host: "::",
+    healthHost: "10.8.0.1",
     healthPort: { core: 9001, web: 9002, probe: 9003 },
     embeddedPort: 0,
     siteUrl: "https://example.org/status",
@@ -70,6 +76,18 @@ void t.test("values arrive parsed", (t) => {
     alertLoopback: true,
     logLevel: "debug",
   });
+  t.end();
+});
+
+void t.test("the public address follows HOST where it is not set", (t) => {
+  for (const [HOST, baseUrl] of [
+    ["127.0.0.1", "http://localhost:8080"],
+    ["0.0.0.0", "http://localhost:8080"],
+    ["::", "http://localhost:8080"],
+    ["10.8.0.1", "http://10.8.0.1:8080"],
+    ["::1", "http://[::1]:8080"],
+  ] as const)
+    t.equal(readSettings({ HOST }).baseUrl, baseUrl, HOST);
   t.end();
 });
 
@@ -127,6 +145,15 @@ void t.test("what will not do is refused", (t) => {
     PORT: ["65536", "-1", "80.5", "0x50", " 80", "1e3"],
     HEALTH_PORT: ["99999"],
     EMBEDDED_PORT: ["x"],
+    HOST: [
+      "localhost",
+      "*",
+      "127.0.0.1:80",
+      "[::1]",
+      "fe80::1%eth0",
+      "10.0.0.0/8",
+    ],
+    HEALTH_HOST: ["my-machine", "256.0.0.1"],
     DATABASE_URL: ["mysql://h/d", "db"],
     REGION: ["eu central", "EU", "eu-", "../x"],
     VANTAGE: [
@@ -157,6 +184,23 @@ void t.test("what will not do is refused", (t) => {
 void t.test("a wrong DATABASE_URL does not show its password", (t) => {
   const lines = problemsOf(t, { DATABASE_URL: "mysql://me:hunter2@db/x" });
   t.notMatch(lines.join(), "hunter2");
+  t.end();
+});
+
+void t.test("a wrong address of the site does not show its password", (t) => {
+  for (const value of [
+    "https://me:hunter2@example.org/?x",
+    "https://me:hunter2@example.org",
+    "me:hunter2@example.org",
+  ]) {
+    const [line] = problemsOf(t, { SITE_URL: value });
+    t.match(line, "***@example.org", value);
+    t.notMatch(line, "hunter2");
+  }
+  t.equal(
+    readSettings({ SITE_URL: "https://example.org/@us" }).siteUrl,
+    "https://example.org/@us",
+  );
   t.end();
 });
 

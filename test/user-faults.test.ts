@@ -23,12 +23,30 @@ void t.test(
 );
 
 void t.test(
+  "an address that this machine does not have names the setting",
+  async (t) => {
+    for (const [port, host] of [
+      ["PORT", "HOST"],
+      ["HEALTH_PORT", "HEALTH_HOST"],
+    ] as const)
+      await t.rejects(
+        listen(createServer(), 0, "192.0.2.1", port),
+        new UserError(
+          `this machine has no address 192.0.2.1 to listen on: set ${host} to one that it has, or to 0.0.0.0 for all`,
+        ),
+      );
+  },
+);
+
+void t.test(
   "any other failure to listen stays the error that it is",
   async (t) => {
     const server = createServer();
-    await t.rejects(listen(server, 0, "192.0.2.1", "PORT"), {
-      code: "EADDRNOTAVAIL",
+    await listen(server, 0, "127.0.0.1", "PORT");
+    await t.rejects(listen(server, 0, "127.0.0.1", "PORT"), {
+      code: "ERR_SERVER_ALREADY_LISTEN",
     });
+    server.close();
   },
 );
 

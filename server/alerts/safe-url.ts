@@ -39,9 +39,15 @@ export function isLocalhost(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost");
 }
 
+/** Reserved: no name server of the Internet knows them (RFC 6762, RFC 7686), and .internal never will be given out. */
+const neverPublic = /\.(local|onion|internal)$/;
+
 function problemOfHost(host: string, allowLoopback: boolean): string | null {
   if (isIP(host) !== 0) return problemOfAddress(host, allowLoopback);
-  return isLocalhost(host) && !allowLoopback ? `${host} is loopback` : null;
+  if (isLocalhost(host)) return allowLoopback ? null : `${host} is loopback`;
+  return neverPublic.test(host)
+    ? `${host} is no public name: no name server of the Internet has such names`
+    : null;
 }
 
 /** Of a host that may be sent to. By http only to one of which it needs no name server to know that it is here. */

@@ -76,13 +76,27 @@ How each number is made is at ${siteUrl}/methodology, how samples become inciden
     webhooks: { alert: alertWebhook(siteUrl) },
     components: {
       schemas: Object.fromEntries(
-        [...namedSchemas].map(([name, schema]) => [name, partsOf(schema)]),
+        [...namedSchemas].map(([name, schema]) => [
+          name,
+          { ...partsOf(schema), ...enumNames(name, schema) },
+        ]),
       ),
       examples: examplesOf(described),
       responses: otherAnswers,
       headers,
     },
   };
+}
+
+/**
+ * What generators call the constants of a named enumeration. Without that Go's has one `OUTAGE` for each enumeration that has the word,
+ * all in one package, and what it made does not compile.
+ */
+function enumNames(name: string, schema: Schema) {
+  if (!("enum" in schema) || !Array.isArray(schema.enum)) return {};
+  const named = (value: unknown) =>
+    `${name}_${String(value)}`.replace(/\W+/g, "_").toUpperCase();
+  return { "x-enum-varnames": schema.enum.map(named) };
 }
 
 function get(operation: Operation): OperationObject {

@@ -6,7 +6,7 @@ import {
 } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Request, Response } from "express";
-import { listen } from "../listen.js";
+import { addressOf, listen } from "../listen.js";
 import { stackOf } from "../user-error.js";
 import { type AppOptions, makeApp } from "./app.js";
 import { problemBody } from "./problem.js";
@@ -28,10 +28,10 @@ const closeWithinMs = 2_000;
 /**
  * Serves the public API.
  *
- * @param options `port` 0 takes a free one; `host` undefined listens on all addresses
+ * @param options `port` 0 takes a free one; `host` is an IP address
  */
 export async function startWeb(
-  options: AppOptions & { port: number; host?: string },
+  options: AppOptions & { port: number; host: string },
 ): Promise<Web> {
   const app = makeApp(options);
   const answers = new WeakMap<Duplex, ServerResponse>();
@@ -70,7 +70,7 @@ export async function startWeb(
   });
   const port = await listen(server, options.port, options.host, "PORT");
   return {
-    url: `http://localhost:${port}`,
+    url: addressOf(options.host, port),
     port,
     close: () =>
       new Promise<void>((resolve) => {

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { makePoster } from "../alerts/post.js";
 import { makeSealing } from "../alerts/sealing.js";
 import type { ByHand } from "../alerts/send-by-hand.js";
+import { serviceAddress } from "../alerts/service-address.js";
 import type { OnDatabase } from "../on-database.js";
 import { version } from "../package.js";
 import { channelKeyOf } from "../settings.js";
@@ -9,13 +10,17 @@ import { channelKeyOf } from "../settings.js";
 /**
  * Sends alerts for an operator who waits for it. When the command is stopped, what is under way is cut, noted so, and waited for.
  *
+ * Links in them are those of the service, whatever BASE_URL this shell has.
+ *
  * @param work is told to stop by its signal
+ * @throws UserError when no core has kept the service's address yet
  */
 export async function sendingByHand<Result>(
   { pool, settings, life }: OnDatabase,
   work: (by: ByHand, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const sealing = makeSealing(channelKeyOf(settings));
+  const { baseUrl, siteUrl } = await serviceAddress(pool);
   const poster = makePoster({ allowLoopback: settings.alertLoopback });
   const stopping = new AbortController();
   const working = work(
@@ -23,8 +28,8 @@ export async function sendingByHand<Result>(
       db: pool,
       sealing,
       poster,
-      baseUrl: settings.baseUrl,
-      userAgent: `venuewatch/${version} (+${settings.siteUrl}; alerts)`,
+      baseUrl,
+      userAgent: `venuewatch/${version} (+${siteUrl}; alerts)`,
       sender: `${hostname()}:${process.pid}, by hand`,
     },
     stopping.signal,

@@ -3,6 +3,7 @@ import { letterFor } from "../alerts/letter.js";
 import { makeAlertMetrics } from "../alerts/metrics.js";
 import { makePoster } from "../alerts/post.js";
 import { makeSealing } from "../alerts/sealing.js";
+import { startKeepingAddress } from "../alerts/service-address.js";
 import { connect, openPool } from "../db.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
@@ -14,6 +15,7 @@ import { makePolling } from "../notices/polling.js";
 import { makeFeedReader } from "../notices/reader.js";
 import { makeOwnMetrics } from "../own-metrics.js";
 import { version } from "../package.js";
+import { portsOf, requirePorts } from "../ports.js";
 import { readiness } from "../readiness.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
 
@@ -36,6 +38,7 @@ export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("core", settings.logLevel);
   await runUntilStopped(log, async (life) => {
+    await requirePorts(portsOf(settings, "core"));
     const url = databaseUrlOf(settings);
     const pool = await connect(url, {
       applicationName: "core",
@@ -106,6 +109,8 @@ export async function run(): Promise<void> {
       ),
     });
     life.onClose("alerts", dispatcher.close);
+    const keepingAddress = startKeepingAddress(pool, settings, log);
+    life.onClose("the service's address", keepingAddress.end);
     const core = startCore({
       pool,
       leasePool,
@@ -118,6 +123,7 @@ export async function run(): Promise<void> {
     const health = await startHealth({
       service: "core",
       port: settings.healthPort.core,
+      host: settings.healthHost,
       ready: () => readiness(readinessPool),
       metrics,
       log,

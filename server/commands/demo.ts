@@ -17,7 +17,7 @@ import { howToInstall, isInstalled } from "../embedded/installed.js";
 import { runToEnd, runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { packagedFile } from "../package.js";
-import { refuseSharedPorts } from "../ports.js";
+import { portsOfAll, requirePorts } from "../ports.js";
 import { loadRegistry, type Registry } from "../registry.js";
 import {
   channelKeyOf,
@@ -82,8 +82,9 @@ async function demo(days: number): Promise<void> {
     );
   const dataDir = join(settings.dataDir, "demo");
   const registry = registryFile({ ...settings, dataDir });
-  const regions = (await loadRegistry(packagedFile("registry.json"))).regions;
-  refuseSharedPorts(settings, regions.length);
+  const { regions } = await loadRegistry(packagedFile("registry.json"));
+  const regionIds = regions.map(({ id }) => id);
+  await requirePorts(portsOfAll(settings, regionIds));
   const log = makeLog("demo", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const supervisor = makeSupervisor({ log });
@@ -122,7 +123,7 @@ async function demo(days: number): Promise<void> {
     const services = await startServices(
       supervisor,
       settings,
-      regions.map(({ id }) => id),
+      regionIds,
       changes,
     );
     const key = keyFile

@@ -10,6 +10,7 @@ import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { makeOwnMetrics } from "../own-metrics.js";
 import { version } from "../package.js";
+import { portsOf, requirePorts } from "../ports.js";
 import { recordSamples } from "../record-samples.js";
 import { loadRegistry, type Registry } from "../registry.js";
 import { databaseUrlOf, readSettings } from "../settings.js";
@@ -35,6 +36,7 @@ export async function run(): Promise<void> {
   const region = knownRegion(settings.region, registry);
   const log = makeLog(`probe ${region}`, settings.logLevel);
   await runUntilStopped(log, async (life) => {
+    await requirePorts(portsOf(settings, "probe"));
     const url = databaseUrlOf(settings);
     const pool = openPool(url, {
       applicationName: `probe ${region}`,
@@ -74,6 +76,7 @@ export async function run(): Promise<void> {
     const health = await startHealth({
       service: "probe",
       port: settings.healthPort.probe,
+      host: settings.healthHost,
       ready: () => Promise.resolve(readinessOfProbe(probe.status().waiting)),
       metrics,
       log,

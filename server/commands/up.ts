@@ -5,7 +5,7 @@ import {
 } from "../all-programs.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
-import { refuseSharedPorts } from "../ports.js";
+import { portsOfAll, requirePorts } from "../ports.js";
 import { loadRegistry } from "../registry.js";
 import { readSettings, type Settings } from "../settings.js";
 import { makeSupervisor } from "../supervisor.js";
@@ -19,7 +19,7 @@ of them, last started first, within ten seconds.`;
 export async function run(): Promise<void> {
   const settings = readSettings();
   const regions = await regionsOf(settings);
-  refuseSharedPorts(settings, regions.length);
+  await requirePorts(portsOfAll(settings, regions));
   const log = makeLog("up", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const supervisor = makeSupervisor({ log });

@@ -7,6 +7,7 @@ import { startHealth } from "../health.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { makeOwnMetrics } from "../own-metrics.js";
+import { portsOf, requirePorts } from "../ports.js";
 import { readiness } from "../readiness.js";
 import { loadRegistry } from "../registry.js";
 import { replicaState } from "../replica.js";
@@ -23,6 +24,7 @@ export async function run(): Promise<void> {
   const log = makeLog("web", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const registry = await loadRegistry(settings.registry);
+    await requirePorts(portsOf(settings, "web"));
     const ofReplica = settings.databaseReadUrl !== null;
     const url = settings.databaseReadUrl ?? databaseUrlOf(settings);
     const pool = openPool(url, {
@@ -57,6 +59,7 @@ export async function run(): Promise<void> {
     const health = await startHealth({
       service: "web",
       port: settings.healthPort.web,
+      host: settings.healthHost,
       ready: () => readiness(pool, ofReplica),
       metrics,
       log,

@@ -23,7 +23,7 @@ cross join lateral (
 -- The published minutes of venues in a window that lies behind their hours, by the hour, as the hours have them (017).
 --
 -- A function of its own, planned for each of its windows: as a part of the board, whose plan is kept, it would read from a hundred chunks, and to set
--- them up took a sixth of the board's time (18 ms, then 15). It has its owner's rights, as has the view that calls it. The squares are counted by halves of an hour, and not
+-- them up took a sixth of the board's time (18 ms, then 15). It has the rights of vw_definer (roles.sql). The squares are counted by halves of an hour, and not
 -- as bits: the board took a millisecond longer for it.
 create function api.open_venue_hours(from_at timestamptz, to_at timestamptz)
 returns table (

@@ -1,7 +1,7 @@
 -- For analysts who check what the engine decided: CHECKING.md says how.
 --
 -- Analysts read the views of this schema alone. What recomputes reads what is below them, by the functions that decide; so it has rights of its
--- own (`security definer`, as vw_web, see roles.sql), which write nothing. Its search path is fixed: no caller can put
+-- own (`security definer`, as vw_definer, see roles.sql), which write nothing. Its search path is fixed: no caller can put
 -- a table or a function of theirs before ours.
 
 create function analytics.evidence(slug text, decision text default 'opening') returns jsonb

@@ -5,6 +5,8 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
 import { newline } from "../../../probe/spool-record.js";
+import { addressOf } from "../../listen.js";
+import { embeddedPort, portsOf } from "../../ports.js";
 import type { Registry } from "../../registry.js";
 import type { Settings } from "../../settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
@@ -202,22 +204,21 @@ function inMebibytes(bytes: number): string {
 
 /** Ports that `up` and single programs listen on. Taken ones are taken by us, where they say so. */
 export async function portsFound(settings: Settings): Promise<Finding> {
-  const { port, healthPort, embeddedPort, databaseUrl } = settings;
-  const wanted = new Map<number, string>([
-    [healthPort.core, "HEALTH_PORT"],
-    [healthPort.web, "HEALTH_PORT"],
-    [healthPort.probe, "HEALTH_PORT"],
-    [port, "PORT"],
-    ...(databaseUrl === null
-      ? [[embeddedPort, "EMBEDDED_PORT"] as [number, string]]
-      : []),
-  ]);
-  wanted.delete(0);
+  const ports = [
+    ...portsOf(settings, "core"),
+    ...portsOf(settings, "probe"),
+    ...portsOf(settings, "web"),
+    ...(settings.databaseUrl === null ? [embeddedPort(settings)] : []),
+  ];
+  // by number: one that is set for all is looked at once
+  const wanted = new Map(
+    ports.filter(({ port }) => port !== 0).map((one) => [one.port, one]),
+  );
   const states = await Promise.all(
-    [...wanted].map(async ([number, setting]) => ({
-      number,
+    [...wanted.values()].map(async ({ port, host, setting }) => ({
+      number: port,
       setting,
-      state: await stateOf(number),
+      state: await stateOf(port, host),
     })),
   );
   const taken = states.filter(({ state }) => state !== "free");
@@ -236,22 +237,25 @@ export async function portsFound(settings: Settings): Promise<Finding> {
       );
 }
 
-async function stateOf(port: number): Promise<"free" | "ours" | "taken"> {
+async function stateOf(
+  port: number,
+  host: string,
+): Promise<"free" | "ours" | "taken"> {
   const server = createServer();
-  server.listen(port);
+  server.listen(port, host);
   try {
     await once(server, "listening");
     server.close();
     await once(server, "close");
     return "free";
   } catch {
-    return (await isOurs(port)) ? "ours" : "taken";
+    return (await isOurs(port, host)) ? "ours" : "taken";
   }
 }
 
-async function isOurs(port: number): Promise<boolean> {
+async function isOurs(port: number, host: string): Promise<boolean> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`, {
+    const answer = await fetch(`${addressOf(host, port)}/healthz`, {
       signal: AbortSignal.timeout(1_000),
     });
     const body = (await answer.json()) as { service?: unknown } | null;
