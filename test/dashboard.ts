@@ -1,4 +1,4 @@
-/** The dashboard that we ship, as far as tests look at it. */
+/** The dashboards that we ship, as far as tests look at them. */
 import { readFileSync } from "node:fs";
 import { packagedFile } from "../server/package.js";
 
@@ -7,8 +7,10 @@ export interface Dashboard {
   panels: {
     id: number;
     title: string;
+    type: string;
     gridPos: { x: number; y: number; w: number; h: number };
-    targets: { expr: string; legendFormat: string }[];
+    /** A row has none. */
+    targets?: { expr: string; legendFormat: string }[];
   }[];
 }
 
@@ -19,14 +21,20 @@ export interface Query {
   text: string;
 }
 
-/** @returns every query of its panels, and those from which its variables have their values */
-export function readDashboard(): { dashboard: Dashboard; queries: Query[] } {
-  const text = readFileSync(packagedFile("grafana/venues.json"), "utf8");
+/**
+ * @returns every query of its panels, and those from which its variables have their values; Grafana's `$__rate_interval`,
+ * which depends on the width of the screen, is five minutes
+ */
+export function readDashboard(name: "venues" | "operators"): {
+  dashboard: Dashboard;
+  queries: Query[];
+} {
+  const text = readFileSync(packagedFile(`grafana/${name}.json`), "utf8");
   const dashboard = JSON.parse(text) as Dashboard;
-  const ofPanels = dashboard.panels.flatMap(({ title, targets }) =>
+  const ofPanels = dashboard.panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr, legendFormat }) => ({
       title,
-      expr,
+      expr: expr.replaceAll("$__rate_interval", "5m"),
       text: legendFormat,
     })),
   );

@@ -1,5 +1,5 @@
-/** The alert rules and the dashboard that we ship name only what is exported. */
-import { readFileSync } from "node:fs";
+/** The alert rules and the dashboards that we ship name only what is exported, and each alert has its section in docs/alerts.md. */
+import { readdirSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { makeLog } from "../server/log.js";
 import { packagedFile } from "../server/package.js";
@@ -46,13 +46,30 @@ void t.test("rules and dashboard name what is exported", async (t) => {
   });
 
   await t.test("the rules for operators", (t) => {
-    for (const rule of rulesIn("prometheus/operators.rules.yaml"))
-      holds(t, rule, own);
+    const rules = rulesIn("prometheus/operators.rules.yaml");
+    const there = new Map([...own, ...recordedBy(rules)]);
+    for (const rule of rules) holds(t, rule, there);
     t.end();
   });
 
-  await t.test("the dashboard", (t) => {
-    const { queries } = readDashboard();
+  await t.test("the dashboard for operators", (t) => {
+    const { queries } = readDashboard("operators");
+    for (const { title, expr, text } of queries)
+      holds(t, { name: title, expr, text }, own);
+    const shown = new Set(queries.flatMap(({ expr }) => metricsIn(expr)));
+    const rules = rulesIn("prometheus/operators.rules.yaml");
+    const recorded = recordedBy(rules);
+    for (const { name, expr } of rules)
+      for (const metric of metricsIn(expr))
+        t.ok(
+          shown.has(metric) || recorded.has(metric),
+          `${metric}, on which ${name} stands, is on it`,
+        );
+    t.end();
+  });
+
+  await t.test("the dashboard for users of /metrics", (t) => {
+    const { queries } = readDashboard("venues");
     for (const { title, expr, text } of queries)
       holds(t, { name: title, expr, text }, venues);
     t.strictSame(
@@ -83,39 +100,75 @@ void t.test("rules and dashboard name what is exported", async (t) => {
   });
 });
 
-void t.test("the dashboard can be imported", (t) => {
-  const { dashboard, queries } = readDashboard();
-  t.match(dashboard, {
-    uid: /^[a-z-]{1,40}$/,
-    title: String,
-    schemaVersion: Number,
-    id: null,
-  });
-  const [first] = dashboard.templating.list;
-  t.match(first, {
-    name: "datasource",
-    type: "datasource",
-    query: "prometheus",
-  });
-  const variables = dashboard.templating.list.map(({ name }) => name);
-  const used = JSON.stringify(dashboard).matchAll(/\$\{?([a-z]\w*)/g);
-  for (const [, name = ""] of used)
-    if (name !== "__all") t.ok(variables.includes(name), `$${name} is set`);
+void t.test("the dashboards can be imported", (t) => {
+  for (const name of ["venues", "operators"] as const) {
+    const { dashboard, queries } = readDashboard(name);
+    t.match(dashboard, {
+      uid: `venuewatch-${name}`,
+      title: String,
+      schemaVersion: Number,
+      id: null,
+    });
+    const [first] = dashboard.templating.list;
+    t.match(first, {
+      name: "datasource",
+      type: "datasource",
+      query: "prometheus",
+    });
+    const variables = dashboard.templating.list.map(({ name }) => name);
+    const used = JSON.stringify(dashboard).matchAll(/\$\{?([a-z]\w*)/g);
+    for (const [, name = ""] of used)
+      if (name !== "__all") t.ok(variables.includes(name), `$${name} is set`);
 
-  const sources = JSON.stringify(dashboard).match(/"uid":"[^"]*"/g) ?? [];
-  t.strictSame(
-    new Set(sources),
-    new Set(['"uid":"venuewatch-venues"', '"uid":"${datasource}"']),
-    "no data source of some particular Grafana",
-  );
-  const { panels } = dashboard;
-  t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
-  for (const [i, one] of panels.entries()) {
-    t.ok(one.gridPos.x + one.gridPos.w <= 24, `${one.title} fits`);
-    for (const other of panels.slice(0, i))
-      t.notOk(overlap(one.gridPos, other.gridPos), `beside ${other.title}`);
+    const sources = JSON.stringify(dashboard).match(/"uid":"[^"]*"/g) ?? [];
+    t.strictSame(
+      new Set(sources),
+      new Set([`"uid":"venuewatch-${name}"`, '"uid":"${datasource}"']),
+      "no data source of some particular Grafana",
+    );
+    const { panels } = dashboard;
+    t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+    t.equal(new Set(panels.map(({ title }) => title)).size, panels.length);
+    for (const [i, one] of panels.entries()) {
+      t.ok(one.gridPos.x + one.gridPos.w <= 24, `${one.title} fits`);
+      for (const other of panels.slice(0, i))
+        t.notOk(overlap(one.gridPos, other.gridPos), `beside ${other.title}`);
+      t.equal(one.type === "row", one.targets === undefined, one.title);
+    }
+    t.ok(queries.length >= panels.filter(({ targets }) => targets).length);
   }
-  t.ok(queries.length >= panels.length);
+  t.end();
+});
+
+void t.test("each alert links to its section of docs/alerts.md", (t) => {
+  const page = readFileSync(packagedFile("docs/alerts.md"), "utf8");
+  const sections = [...page.matchAll(/^### (.+)$/gm)].map(([, title]) => title);
+  const files = readdirSync(packagedFile("prometheus"))
+    .filter((name) => name.endsWith(".rules.yaml"))
+    .map((name) => `prometheus/${name}`);
+  const alerts = files.flatMap(rulesIn).filter(({ records }) => !records);
+  t.strictSame(
+    sections.slice().sort(),
+    alerts.map(({ name }) => name).sort(),
+    "a section for each, and none for what is gone",
+  );
+  for (const { name, text } of alerts)
+    t.match(
+      text,
+      `runbook_url: "{{ $externalLabels.venuewatch_runbooks }}docs/alerts.md#${name.toLowerCase()}"`,
+      name,
+    );
+  const anchors = sections.map((title) => `#${title!.toLowerCase()}`);
+  for (const [, target = ""] of page.matchAll(/\]\((#[^)]+)\)/g))
+    t.ok(anchors.includes(target), target);
+  t.end();
+});
+
+void t.test("no rule depends on the name of a job", (t) => {
+  for (const file of readdirSync(packagedFile("prometheus")))
+    if (file.endsWith(".rules.yaml"))
+      for (const { name, expr } of rulesIn(`prometheus/${file}`))
+        t.notMatch(expr, /job\s*[=!]/, name);
   t.end();
 });
 

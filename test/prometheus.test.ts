@@ -11,6 +11,7 @@ import { serve } from "./api.js";
 import { readDashboard } from "./dashboard.js";
 import { migratedDatabase } from "./database.js";
 import { ownExpositions } from "./exported.js";
+import { parseExposition } from "./exposition.js";
 import { decide, forget, outage } from "./fleet.js";
 import { freePort } from "./free-port.js";
 import { addressLogged, runCli } from "./run-script.js";
@@ -68,6 +69,24 @@ void t.test(
     }
   },
 );
+
+/** Of promtool, for a quarter of an hour. */
+function series15m(
+  name: string,
+  labels: Record<string, string>,
+  value: number,
+  grows: boolean,
+) {
+  // no lag of the event loop is known in the first instant, and promtool takes no NaN
+  const first = Number.isNaN(value) ? 0 : value;
+  const pairs = Object.entries(labels).map(
+    ([label, text]) => `${label}=${JSON.stringify(text)}`,
+  );
+  return {
+    series: `${name}{${pairs.join(",")}}`,
+    values: grows ? `${first}+${first || 1}x60` : `${first}x60`,
+  };
+}
 
 /** What two instances tell, `b` of which may be behind: values by labels. */
 type World = Record<string, number | [a: number, b: number]>;
@@ -191,7 +210,7 @@ void t.test(
   "the dashboard tells not known from well, whoever is scraped twice",
   { skip: noPromtool },
   async (t) => {
-    const { queries } = readDashboard();
+    const { queries } = readDashboard("venues");
     const queryOf = (panel: string) => {
       const query = queries.find(({ title }) => title === panel);
       if (!query) throw new Error(`there is no panel ${panel}`);
@@ -222,7 +241,7 @@ void t.test(
     const { code, output } = await promtool(["test", "rules", file]);
     t.equal(code, 0, output);
     const asked = new Set(shown.flatMap(([, , panels]) => Object.keys(panels)));
-    for (const { title } of readDashboard().dashboard.panels)
+    for (const { title } of readDashboard("venues").dashboard.panels)
       t.ok(asked.has(title), title);
   },
 );
@@ -249,6 +268,45 @@ void t.test(
       const { code } = await promtool(["check", "metrics"], text + "a b\n");
       t.not(code, 0, "it would say so if they were not");
     });
+
+    await t.test(
+      "every query of the operators' dashboard has a result from what programs export",
+      async (t) => {
+        const expositions = await ownExpositions(pool, makeLog("test", "warn"));
+        const input_series = expositions.flatMap((text, i) => [
+          ...parseExposition(text).flatMap(({ type, series }) =>
+            series.map(({ name, labels, value }) =>
+              series15m(
+                name,
+                { ...labels, job: "any", instance: `${i}` },
+                value,
+                // it must grow, or a quantile of it is none
+                type === "counter" || type === "histogram",
+              ),
+            ),
+          ),
+          series15m("up", { job: "any", instance: `${i}` }, 1, false),
+        ]);
+        const { queries } = readDashboard("operators");
+        const tests = [
+          {
+            interval: "15s",
+            input_series,
+            promql_expr_test: queries.map(({ expr }) => ({
+              expr: `count(${expr.replaceAll("$region", ".*")}) > bool 0`,
+              eval_time: "15m",
+              exp_samples: [{ labels: "{}", value: 1 }],
+            })),
+          },
+        ];
+        const file = join(
+          t.testdir({ "operators.test.yaml": JSON.stringify({ tests }) }),
+          "operators.test.yaml",
+        );
+        const { code, output } = await promtool(["test", "rules", file]);
+        t.equal(code, 0, output);
+      },
+    );
 
     await t.test(
       "a Prometheus scrapes and answers",
@@ -315,7 +373,7 @@ void t.test(
           "one component of a venue is not the venue",
         );
 
-        for (const { title, expr } of readDashboard().queries) {
+        for (const { title, expr } of readDashboard("venues").queries) {
           const asked = expr.replaceAll(/\$(venue|region)/g, ".*");
           const isShown = async () => (await ask(asked)).length > 0;
           await until(isShown, 30_000, 100).catch(() =>
