@@ -53,7 +53,7 @@ void t.test("on a new timeline", async (t) => {
     `);
     t.equal(skipped.length, 4);
     for (const { id, sequence } of skipped)
-      t.ok(id > 1_000_000 && id < 1_000_100, `${sequence}: ${id}`);
+      t.ok(id > 100_000 && id < 100_100, `${sequence}: ${id}`);
   });
 
   await t.test("what was sent is restored, by its numbers", async (t) => {
@@ -99,11 +99,11 @@ void t.test("on a new timeline", async (t) => {
   });
 
   await t.test("one whose component opened again is closed", (t) =>
-    stragglers(t, pool),
+    tooLate(t, pool),
   );
 });
 
-async function stragglers(t: Test, pool: Pool): Promise<void> {
+async function tooLate(t: Test, pool: Pool): Promise<void> {
   const lose = async (venue: string) => {
     const sent = makeRecentlySent();
     const slug = await happened(pool, { venue, at: ago(60) });
@@ -156,7 +156,7 @@ function claim(db: Db): Promise<Claimed[]> {
   ]);
 }
 
-/** As if the open incidents had not been replicated, but all that came before them. */
+/** As if the open incidents had not been replicated, but all that came before them. Sequences stay ahead: PostgreSQL logs them by 32. */
 async function fallBehind(db: Db): Promise<void> {
   await db.script(`
     alter table incident disable trigger refuse_rewriting;
@@ -165,10 +165,6 @@ async function fallBehind(db: Db): Promise<void> {
     delete from alert_event where incident_id in (select incident_id from incident where closed_at is null);
     delete from incident where closed_at is null;
     alter table incident enable trigger refuse_rewriting;
-    select setval(pg_get_serial_sequence('incident', 'incident_id'), coalesce(max(incident_id), 1)) from incident;
-    select setval(pg_get_serial_sequence('alert_event', 'event_id'), coalesce(max(event_id), 1)) from alert_event;
-    select setval(pg_get_serial_sequence('delivery', 'delivery_id'), coalesce(max(delivery_id), 1)) from delivery;
-    select setval(pg_get_serial_sequence('delivery_attempt', 'attempt_id'), coalesce(max(attempt_id), 1)) from delivery_attempt;
     update timeline set timeline = '00000000'
   `);
 }

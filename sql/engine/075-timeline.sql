@@ -6,11 +6,13 @@
 create function engine.restoring_lasts() returns interval language sql immutable return interval '10 seconds';
 
 -- No number that receivers or programs have seen is given again. A sequence is replicated like anything else, so it may have gone back by
--- as much as was lost. A million is far beyond what is decided in the longest lag that anybody accepts.
+-- as much as was lost. A hundred thousand is far beyond what happens in the longest lag that anybody accepts. It is multiplied by the number of
+-- the timeline, since a second failover may lose this very step, and must not come to the same numbers.
 create function engine.skip_lost_numbers() returns void
 language plpgsql
 as $$
 declare
+  step     bigint := 100000 * ('x' || current_timeline())::bit(32)::bigint;
   sequence text;
 begin
   foreach sequence in array array[
@@ -20,7 +22,7 @@ begin
     -- an answer that was under way must not settle an attempt that got the same number
     pg_get_serial_sequence('delivery_attempt', 'attempt_id')
   ] loop
-    perform setval(sequence, nextval(sequence) + 1000000);
+    perform setval(sequence, nextval(sequence) + step);
   end loop;
 end;
 $$;
