@@ -284,9 +284,9 @@ begin
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
     and engine.is_bad(s.state)
+    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at)
     -- not one that was restored after a failover, at instants that are decided again
-    and i.opened_at <= at
-    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at);
+    and i.opened_at <= at;
 
   select array_agg(i.component_id) into worse
   from engine.open_incidents_of(null) i
