@@ -58,7 +58,8 @@ export function makeRecentlySent(): RecentlySent {
   return {
     leaves({ event_id: eventId, channel_id: channelId, event, incident }) {
       const leftAtMs = performance.now();
-      const channels = sent.get(eventId)?.channels ?? new Map<number, boolean>();
+      const channels =
+        sent.get(eventId)?.channels ?? new Map<number, boolean>();
       if (!channels.has(channelId)) channels.set(channelId, false);
       sent.delete(eventId);
       sent.set(eventId, { event, incident, leftAtMs, channels });
