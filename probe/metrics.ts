@@ -43,6 +43,11 @@ export function makeProbeMetrics(
       "Samples delivered that were in the database already.",
       "duplicates",
     ],
+    [
+      "restored",
+      "Samples that the database had acknowledged, lost in a failover, and stored when they were sent again.",
+      "restored",
+    ],
     ["refused", "Samples that the database did not take.", "refused"],
     [
       "lost",
@@ -182,4 +187,10 @@ export function makeProbeMetrics(
 }
 
 type CountedKey =
-  "taken" | "shipped" | "duplicates" | "refused" | "dropped" | "corrupt";
+  | "taken"
+  | "shipped"
+  | "duplicates"
+  | "restored"
+  | "refused"
+  | "dropped"
+  | "corrupt";

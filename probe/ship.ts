@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
+import { type AcknowledgedOptions, makeAcknowledged } from "./acknowledged.js";
 import { makeAside } from "./aside.js";
 import type { Batch } from "./backlog.js";
 import type { Spool, SpoolStatus } from "./spool.js";
@@ -12,6 +13,8 @@ export type RecordSamples = (samples: readonly Sample[]) => Promise<{
   refused: number;
   /** Not stored, since the database does not know their components yet; none where it is not given. */
   unknown?: readonly Sample[];
+  /** Of the database, which begins another one when it is failed over; where it is not given, nothing is sent again after that. */
+  timeline?: string;
 }>;
 
 export interface ShipOptions {
@@ -24,12 +27,15 @@ export interface ShipOptions {
   firstRetryMs?: number;
   /** How often that is tried again which the database did not know. */
   tryUnknownEveryMs?: number;
+  acknowledged?: AcknowledgedOptions;
 }
 
 export interface ShipStatus extends SpoolStatus {
   /** In the database, for all we know: new ones and ones that were there already. */
   shipped: number;
   duplicates: number;
+  /** Acknowledged before a failover, lost by the database in it, and stored after it. */
+  restored: number;
   /** Not taken by the database, for good: too old, ahead of its clock, or with a value that it cannot hold. */
   refused: number;
 }
@@ -56,8 +62,10 @@ export function startShip({
   flushEveryMs = 1000,
   firstRetryMs = 500,
   tryUnknownEveryMs = 60_000,
+  acknowledged: keeping,
 }: ShipOptions): Ship {
-  const counts = { shipped: 0, duplicates: 0, refused: 0 };
+  const counts = { shipped: 0, duplicates: 0, restored: 0, refused: 0 };
+  const acknowledged = makeAcknowledged(keeping);
   const aside = makeAside(spool, log, tryUnknownEveryMs);
   const stopped = new AbortController();
   /** Halved on the way to samples that spoil their batch, doubled on the way back. */
@@ -97,7 +105,8 @@ export function startShip({
         const some = await deliverBatch(await spool.next(size));
         // by turns, since there may be days of either
         const more = await deliverBatch(await aside.next(size));
-        if (!some && !more) return;
+        const again = await deliverBatch(acknowledged.next(size), true);
+        if (!some && !more && !again) return;
         failures = 0;
       } catch (error) {
         log.warn("samples not recorded, will be tried again", {
@@ -109,8 +118,14 @@ export function startShip({
     }
   }
 
-  /** False where nothing waits. */
-  async function deliverBatch(batch: Batch | null): Promise<boolean> {
+  /**
+   * @param isAgain it was acknowledged, and counted, before a failover
+   * @returns false where nothing waits
+   */
+  async function deliverBatch(
+    batch: Batch | null,
+    isAgain = false,
+  ): Promise<boolean> {
     if (!batch) return false;
     try {
       const {
@@ -118,11 +133,19 @@ export function startShip({
         duplicates,
         refused,
         unknown = [],
+        timeline,
       } = await record(batch.samples);
       size = Math.min(size * 2, batchSize);
-      counts.shipped += stored + duplicates;
-      counts.duplicates += duplicates;
-      counts.refused += refused;
+      if (isAgain) {
+        counts.restored += stored;
+        if (stored > 0)
+          log.warn("stored again what a failover had lost", { stored });
+      } else {
+        counts.shipped += stored + duplicates;
+        counts.duplicates += duplicates;
+        counts.refused += refused;
+      }
+      if (timeline !== undefined) remember(batch.samples, timeline);
       if (refused > 0) log.warn("samples refused by the database", { refused });
       if (unknown.length > 0) await aside.put(unknown, batch.done);
       else batch.done();
@@ -131,6 +154,15 @@ export function startShip({
       narrowDown(batch, error);
     }
     return true;
+  }
+
+  function remember(samples: readonly Sample[], timeline: string) {
+    const again = acknowledged.add(samples, timeline);
+    if (again > 0)
+      log.warn(
+        "the database was failed over; what it acknowledged lately is sent again",
+        { timeline, samples: again },
+      );
   }
 
   /** Tried again as it is, such a batch would hold up all others for good. */

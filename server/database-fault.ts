@@ -1,5 +1,7 @@
 /** Why a database cannot be used, where the user can put that right. */
 
+import { placeOf } from "./database-hosts.js";
+import { NoHost } from "./server-of-cluster.js";
 import { UserError } from "./user-error.js";
 
 /**
@@ -14,6 +16,11 @@ export function databaseFault(
   url: string,
   setting = "DATABASE_URL",
 ): UserError | null {
+  if (error instanceof NoHost)
+    return new UserError(
+      `none of the hosts of the database ${placeOf(url)} can be used (${error.message}); start or promote one, or correct ${setting}`,
+      { cause: error },
+    );
   const { code, message } = error as { code?: string; message?: string };
   const key = message === "timeout expired" ? "ETIMEDOUT" : code;
   const advice = key === undefined ? undefined : advices[key];
@@ -48,8 +55,3 @@ const advices: Record<string, string> = {
     "its user may not do this; make it a member of a role that may (sql/roles.sql), or correct DATABASE_URL",
   "57P03": "it is starting up or shutting down; try again in a moment",
 };
-
-function placeOf(url: string): string {
-  const { hostname, port, pathname } = new URL(url);
-  return `${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
-}

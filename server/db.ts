@@ -4,6 +4,7 @@ import pg from "pg";
 import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
 import { openRows, type Reading, type Rows, usualReading } from "./rows.js";
+import { type Connections, openConnections } from "./server-of-cluster.js";
 import type { SettingName } from "./settings.js";
 import { sqlFolder } from "./sql-files.js";
 
@@ -53,12 +54,13 @@ export interface PoolOptions {
   statementTimeoutMs?: number;
   /** A transaction may do nothing for this long, on a server; then its connection is ended. */
   idleInTransactionMs?: number;
+  /** Nothing is written: where the address names several hosts, a standby will do. */
+  readOnly?: boolean;
 }
 
 /** Opens a pool; it connects only when it is asked something. Times are read as Date, bigints and numerics as numbers. */
 export function openPool(url: string, options: PoolOptions): Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
+  const config: pg.PoolConfig = {
     application_name: `venuewatch ${options.applicationName}`,
     max: options.max ?? 4,
     connectionTimeoutMillis: 10_000,
@@ -72,11 +74,9 @@ export function openPool(url: string, options: PoolOptions): Pool {
     keepAliveInitialDelayMillis: 10_000,
     options: sessionSettings.map((setting) => `-c ${setting}`).join(" "),
     types,
-  });
-  // a connection lost while idle is not an error of anybody's query: the pool makes a new one
-  pool.on("error", (error) => {
-    options.log.warn("lost an idle database connection", { error });
-  });
+  };
+  const { log, readOnly = false } = options;
+  const pool = openConnections(url, config, { readOnly, log });
 
   async function textRows(
     text: string,
@@ -90,7 +90,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
   }
 
   return {
-    ...asker(pool),
+    ...asker((text, values) => askOnce(pool, text, values)),
     transaction: (work) => inTransaction(pool, work),
     rows: (name, values, reading) => textRows(queryFile(name), values, reading),
     textRows,
@@ -146,9 +146,33 @@ export async function warnUnlessReachable(
   }
 }
 
-function asker(client: pg.Pool | pg.PoolClient): Db {
+type Ask = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
+
+/** On any connection; one on which something failed is thrown away, since nobody knows what state it is in. */
+async function askOnce(
+  pool: Connections,
+  text: string,
+  values?: unknown[],
+): Promise<pg.QueryResult> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  // of a connection that is lost meanwhile the query itself fails
+  const lost = (error: Error) => (broken = error);
+  client.on("error", lost);
+  try {
+    return await client.query(text, values);
+  } catch (error) {
+    broken = error as Error;
+    throw error;
+  } finally {
+    client.off("error", lost);
+    client.release(broken);
+  }
+}
+
+function asker(ask: Ask): Db {
   async function text<Row>(text: string, values: readonly unknown[]) {
-    const result = await client.query(text, [...values]);
+    const result = await ask(text, [...values]);
     return result.rows as Row[];
   }
   return {
@@ -161,13 +185,13 @@ function asker(client: pg.Pool | pg.PoolClient): Db {
     },
     text,
     async script(text) {
-      await client.query(text);
+      await ask(text);
     },
   };
 }
 
 async function inTransaction<Result>(
-  pool: pg.Pool,
+  pool: Connections,
   work: (tx: Db) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
@@ -177,7 +201,9 @@ async function inTransaction<Result>(
   client.on("error", lost);
   try {
     await client.query("begin");
-    const result = await work(asker(client));
+    const result = await work(
+      asker((text, values) => client.query(text, values)),
+    );
     await client.query("commit");
     return result;
   } catch (error) {
@@ -185,12 +211,18 @@ async function inTransaction<Result>(
     await client.query("rollback").catch((rollback: Error) => {
       broken = rollback;
     });
+    // its server does not take writes any more, and another one may
+    const { code } = error as { code?: string };
+    if (code === readOnlyTransaction) broken ??= error as Error;
     throw error;
   } finally {
     client.off("error", lost);
     client.release(broken);
   }
 }
+
+/** SQLSTATE. */
+const readOnlyTransaction = "25006";
 
 const placeholders = {
   escapeIdentifier: (name: string) => pg.escapeIdentifier(name),

@@ -6,6 +6,8 @@ export interface Recorded {
   stored: number;
   duplicates: number;
   refused: number;
+  /** Of the database: another one after a failover, in which it may have lost what it had acknowledged. */
+  timeline: string;
   /** Not stored: the database was migrated with a registry that lacks their venues or components. */
   unknown: readonly Sample[];
 }
@@ -24,6 +26,7 @@ export async function recordSamples(
   const column = <Key extends keyof Sample>(key: Key) =>
     samples.map((sample) => sample[key]);
   const [row] = await db.file<{
+    timeline: string;
     knows_region: boolean;
     unknown: number[];
     accepted: number;
@@ -53,12 +56,13 @@ export async function recordSamples(
     column("refusal"),
     column("unserved"),
   ]);
-  const { knows_region, unknown, accepted, stored } = row!;
+  const { timeline, knows_region, unknown, accepted, stored } = row!;
   if (!knows_region)
     throw new Error(
       `expected a database that knows the region ${region}, this one does not: run \`venuewatch migrate\` with this probe's registry`,
     );
   return {
+    timeline,
     stored,
     duplicates: accepted - stored,
     refused: samples.length - unknown.length - accepted,

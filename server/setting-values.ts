@@ -3,6 +3,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 
+import { addressesOf } from "./database-hosts.js";
 import { logLevels, type LogLevel } from "./log.js";
 import type { Vantage } from "./vantage.js";
 
@@ -45,9 +46,34 @@ export function parsePath(text: string): string {
   return resolve(text);
 }
 
+const databaseUrlShape =
+  "postgres://user:password@host:port/database, or several host:port with commas between";
+
+/** Of the primary: where there are several hosts, the one that takes writes is looked for. */
 export function parseDatabaseUrl(text: string): string {
-  if (!["postgres:", "postgresql:"].includes(protocolOf(text)))
-    throw new WrongValue("postgres://user:password@host:port/database", true);
+  return parseServerUrl(text, ["read-write", "primary"]);
+}
+
+/** Of what is only read: any of the hosts will do. */
+export function parseDatabaseReadUrl(text: string): string {
+  return parseServerUrl(text, ["any"]);
+}
+
+/** @param targets what `target_session_attrs` may say, so that the address is also one for psql; we do that much without it */
+function parseServerUrl(text: string, targets: string[]): string {
+  for (const address of addressesOf(text)) {
+    if (!["postgres:", "postgresql:"].includes(protocolOf(address)))
+      throw new WrongValue(databaseUrlShape, true);
+    const { hostname, searchParams } = new URL(address);
+    if (address !== text && hostname === "")
+      throw new WrongValue(databaseUrlShape, true);
+    const target = searchParams.get("target_session_attrs");
+    if (target !== null && !targets.includes(target))
+      throw new WrongValue(
+        `an address with target_session_attrs=${targets.join(" or ")}, or without it`,
+        true,
+      );
+  }
   return text;
 }
 

@@ -8,12 +8,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { addressOf, loopback } from "./listen.js";
+import { addressesOf, withPassword } from "./database-hosts.js";
 import type { LogLevel } from "./log.js";
 import { maskedAddress } from "./masked-text.js";
 import { packagedFile } from "./package.js";
 import { secretIn } from "./secret-file.js";
 import { type Service, services } from "./service.js";
 import {
+  parseDatabaseReadUrl,
   parseDatabaseUrl,
   parseHost,
   parseKey,
@@ -81,12 +83,13 @@ export const settingTable = [
     name: "DATABASE_URL",
     default: "the embedded database",
     meaning:
-      "`postgres://` address of a PostgreSQL 15+ server with TimescaleDB; unset, the embedded database in `DATA_DIR` is used",
+      "`postgres://` address of a PostgreSQL 15+ server with TimescaleDB; several `host:port` with commas between are a cluster, whose writable one is found; unset: the embedded one in `DATA_DIR`",
   },
   {
     name: "DATABASE_READ_URL",
     default: "`DATABASE_URL`",
-    meaning: "address of a replica, from which the web program reads",
+    meaning:
+      "address of a replica, from which the web program reads; of several hosts the first that answers",
   },
   {
     name: "DATABASE_PASSWORD_FILE",
@@ -230,7 +233,7 @@ export function readSettings(env: Environment = process.env): Settings {
   const password = read("DATABASE_PASSWORD_FILE", secretIn, null);
   const readPassword = read("DATABASE_READ_PASSWORD_FILE", secretIn, null);
   const url = read("DATABASE_URL", parseDatabaseUrl, null);
-  const readUrl = read("DATABASE_READ_URL", parseDatabaseUrl, null);
+  const readUrl = read("DATABASE_READ_URL", parseDatabaseReadUrl, null);
 
   const settings: Settings = {
     databaseUrl: url && withPassword(url, password),
@@ -272,8 +275,8 @@ function contradictions(env: Environment): string[] {
     ["DATABASE_READ_URL", "DATABASE_READ_PASSWORD_FILE"],
   ] as const) {
     if (!env[file]) continue;
-    const url = env[name];
-    if (!url)
+    const [url = ""] = addressesOf(env[name] ?? "");
+    if (url === "")
       problems.push(
         `${file}: holds the password for ${name}, which is not set; set both or neither`,
       );
@@ -291,14 +294,6 @@ function contradictions(env: Environment): string[] {
       "CHANNEL_KEY_FILE: CHANNEL_KEY is set too; unset one of them",
     );
   return problems;
-}
-
-/** One that the address has itself stays. */
-function withPassword(address: string, password: string | null): string {
-  const url = new URL(address);
-  if (password === null || url.password !== "") return address;
-  url.password = encodeURIComponent(password);
-  return url.href;
 }
 
 /** @param set null: each has its own; 0 stays 0, any free one */

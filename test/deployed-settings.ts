@@ -3,8 +3,6 @@ import { settingTable } from "../server/settings.js";
 
 const known: readonly string[] = [
   ...settingTable.map(({ name }) => name),
-  "HOST",
-  "HEALTH_HOST",
   // of Node
   "NODE_ENV",
   "UV_THREADPOOL_SIZE",

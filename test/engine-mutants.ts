@@ -932,13 +932,13 @@ export const mutants: Mutant[] = [
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
     and engine.is_bad(s.state)
-    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at);`,
+    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at)`,
     becomes: `      last_bad_at = n.last_bad_at
   from component_state s
   left join engine.last_bad_at(open, at) n using (component_id)
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
-    and engine.is_bad(s.state);`,
+    and engine.is_bad(s.state)`,
     noticedBy: ["6-end-never-goes-back"],
     refusedBy: "refuse_rewriting",
   },

@@ -56,6 +56,7 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
     taken: 9,
     shipped: 5,
     duplicates: 1,
+    restored: 0,
     refused: 1,
     waiting: 2,
     dropped: 1,

@@ -102,7 +102,7 @@ export function historyOf(db: Db): Promise<Record<string, string[]>> {
 export async function everythingIn(db: Db): Promise<Record<string, string[]>> {
   const tables = await db.query<{ name: string }>(sql`
     select relname as name from pg_class
-    where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader', 'typical_week', 'open_hour')
+    where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader', 'timeline', 'typical_week', 'open_hour')
     order by 1
   `);
   return rowsOf(db, [...tables.map(({ name }) => name), ...rollups]);

@@ -305,6 +305,7 @@ void t.test("a probe that measured nothing yet tells since when", async (t) => {
     taken: 0,
     shipped: 0,
     duplicates: 0,
+    restored: 0,
     refused: 0,
     waiting: 0,
     dropped: 0,

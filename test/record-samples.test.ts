@@ -41,7 +41,15 @@ void t.test("a batch of samples", async (t) => {
       unserved: true,
     }),
   ];
-  const record = (samples: Sample[]) => recordSamples(pool, "us-east", samples);
+  const record = async (samples: Sample[]) => {
+    const { timeline, ...recorded } = await recordSamples(
+      pool,
+      "us-east",
+      samples,
+    );
+    t.match(timeline, /^[0-9A-F]{8}$/);
+    return recorded;
+  };
 
   t.strictSame(
     await record(batch),

@@ -254,6 +254,18 @@ void t.test("secrets come from files, and are never shown", (t) => {
     { databaseReadUrl: "postgres://me:other@replica/venues?sslmode=require" },
   );
 
+  t.match(
+    readSettings({
+      DATABASE_URL: "postgres://me@a:5432,b/venues?sslmode=require",
+      DATABASE_PASSWORD_FILE: `${dir}/password`,
+    }),
+    {
+      databaseUrl:
+        "postgres://me:p%40ss%2Fw%25rd%3A1@a:5432,b/venues?sslmode=require",
+    },
+    "several hosts have one password",
+  );
+
   const wrong: [env: Record<string, string>, told: string][] = [
     [{ DATABASE_PASSWORD_FILE: `${dir}/none` }, "failed (ENOENT), got"],
     [{ DATABASE_PASSWORD_FILE: dir }, "failed (EISDIR), got"],
@@ -271,6 +283,25 @@ void t.test("secrets come from files, and are never shown", (t) => {
         DATABASE_PASSWORD_FILE: `${dir}/password`,
       },
       "DATABASE_URL has a password itself",
+    ],
+    [
+      {
+        DATABASE_URL: "postgres://me:hunter2@a:1,b:2/venues",
+        DATABASE_PASSWORD_FILE: `${dir}/password`,
+      },
+      "DATABASE_URL has a password itself",
+    ],
+    [
+      { DATABASE_URL: "postgres://me:hunter2@a:1,b:port/venues" },
+      "several host:port with commas between",
+    ],
+    [
+      { DATABASE_URL: "postgres://me:hunter2@a,,b/venues" },
+      "several host:port with commas between",
+    ],
+    [
+      { DATABASE_URL: "postgres://a,b/venues?target_session_attrs=standby" },
+      "target_session_attrs=read-write or primary, or without it",
     ],
     [
       {

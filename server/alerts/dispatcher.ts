@@ -6,6 +6,7 @@ import { startLoop } from "../loop.js";
 import type { Alert } from "./alert.js";
 import type { Destination, Letter } from "./letter.js";
 import type { AlertMetrics } from "./metrics.js";
+import { makeRecentlySent } from "./recently-sent.js";
 import { openDestination, type SealedDestination } from "./open-destination.js";
 import type { Outcome, Poster } from "./post.js";
 import { type DeliveryRules, deliveryRules } from "./rules.js";
@@ -56,6 +57,9 @@ interface ToSend extends SealedDestination {
   /** By the database's clock. */
   claimed_at: Date;
   body: Alert;
+  /** Rows, as they are remembered for a while; see `makeRecentlySent`. */
+  event: Record<string, unknown>;
+  incident: Record<string, unknown>;
 }
 
 /** What is on its way. */
@@ -126,6 +130,9 @@ export function startDispatcher({
   let lookAtMs = 0;
   let sweepAtMs = 0;
   let unreadable: string | null = null;
+  const recentlySent = makeRecentlySent();
+  /** Of the database, as it was last seen; null: never. */
+  let timeline: string | null = null;
   let noneUnderWay = () => {};
 
   const turning = startLoop(async () => {
@@ -157,7 +164,8 @@ export function startDispatcher({
 
   async function expand(): Promise<Expanded> {
     // nearly always it is empty, and that is to cost nothing
-    const [outbox] = await db.file<{ waiting: boolean }>("outbox_waits");
+    const [outbox] = await db.file<Outbox>("outbox_waits");
+    if (outbox!.timeline !== timeline) await comeTo(outbox!.timeline);
     if (!outbox!.waiting) return nothing;
     return db.transaction(async (tx) => {
       const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
@@ -168,6 +176,26 @@ export function startDispatcher({
       ]);
       return row!;
     });
+  }
+
+  /** What a former primary has sent by us and the database does not know is written again, before anything else is decided or sent. */
+  async function comeTo(current: string): Promise<void> {
+    if (timeline !== null) {
+      const { restored, closed, given_up } = await db.transaction(
+        async (tx) => {
+          await tx.file("adopt_timeline");
+          return recentlySent.restore(tx);
+        },
+      );
+      log.warn("the database was failed over", {
+        before: timeline,
+        timeline: current,
+        ...(restored.length > 0 && { restored }),
+        ...(closed.length > 0 && { closed }),
+        ...(given_up.length > 0 && { given_up }),
+      });
+    }
+    timeline = current;
   }
 
   async function sweep(): Promise<void> {
@@ -231,7 +259,9 @@ export function startDispatcher({
         "sends again what another did not bring to an end",
         told(claimed),
       );
+    recentlySent.leaves(claimed);
     const outcome = await sent(sending);
+    if (outcome.result === "delivered") recentlySent.delivered(claimed);
     ended.push({
       attemptId: claimed.attempt_id,
       outcome,
@@ -353,6 +383,12 @@ export function startDispatcher({
       await settle();
     },
   };
+}
+
+/** One row of `outbox_waits.sql`. */
+interface Outbox {
+  waiting: boolean;
+  timeline: string;
 }
 
 /** One row of `expand_alerts.sql`. */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import type { Log } from "../log.js";
+import { NoHost } from "../server-of-cluster.js";
 import { TurnTooLate } from "./in-turn.js";
 import type { problem } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
@@ -148,6 +149,7 @@ function isMalformedRequest(error: unknown): boolean {
  */
 function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof NoHost) return true;
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return (
     /^((08(?!P01)|28|53|57)...|3D000|40001|40P01)$/.test(code) ||
@@ -157,6 +159,7 @@ function isDatabaseAway(error: unknown): boolean {
     ) ||
     // pg gives these no code
     error.message === "Connection terminated unexpectedly" ||
+    error.message === "Connection terminated" ||
     error.message === "Query read timeout" ||
     error.message.startsWith("timeout exceeded when trying to connect") ||
     error.message.startsWith("Connection terminated due to connection timeout")

@@ -64,7 +64,10 @@ export async function run({ values }: Given): Promise<void> {
     const url = databaseReadUrl ?? databaseUrlOf(settings);
     const pool = await connect(
       url,
-      { applicationName: "export", log, max: 1, statementTimeoutMs },
+      {
+        ...{ applicationName: "export", log, max: 1, statementTimeoutMs },
+        readOnly: databaseReadUrl !== null,
+      },
       databaseReadUrl === null ? "DATABASE_URL" : "DATABASE_READ_URL",
     );
     life.onClose("database connection", pool.close);

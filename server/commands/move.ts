@@ -1,4 +1,5 @@
 import type { Given, Options } from "../command-line.js";
+import { addressesOf } from "../database-hosts.js";
 import { connect, type Pool } from "../db.js";
 import { startEmbedded } from "../embedded/embedded.js";
 import { type Life, runToEnd } from "../lifecycle.js";
@@ -36,7 +37,7 @@ export async function run({ values }: Given): Promise<void> {
   const settings = readSettings();
   const log = makeLog("move", settings.logLevel);
   await runToEnd(log, async (life) => {
-    if (values["to"] !== "-" && new URL(to).password !== "")
+    if (values["to"] !== "-" && new URL(addressesOf(to)[0]!).password !== "")
       log.warn(
         "whoever may list this machine's processes reads the password in --to; give it by --to - or ~/.pgpass",
       );

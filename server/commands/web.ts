@@ -31,6 +31,7 @@ export async function run(): Promise<void> {
       applicationName: "web",
       log,
       statementTimeoutMs,
+      readOnly: ofReplica,
     });
     life.onClose("database connections", pool.close);
     // it starts without a database too, and says so: /healthz must answer, and the database may come later

@@ -64,6 +64,7 @@ export async function decideWhatIsDue(
   })) {
     if ("refused" in decided) {
       if (decided.refused === "not the leader") return null;
+      if (decided.refused === "new timeline") return notYet;
       log.warn("an instant was decided before this core came to it");
       return notYet;
     }

@@ -12,9 +12,12 @@ export interface Decided {
   retracted: string[];
 }
 
-/** Nothing was changed: the lease was lost, or this instant or a later one was decided before. */
+/**
+ * Nothing was changed: the lease was lost, this instant or a later one was decided before, or the database was failed over shortly before
+ * (sql/engine/075-timeline.sql).
+ */
 export interface Refused {
-  refused: "not the leader" | "decided before";
+  refused: "not the leader" | "new timeline" | "decided before";
 }
 
 export interface TickOptions {

@@ -201,9 +201,15 @@ begin
   join venue v using (venue_id)
   left join component_state s using (component_id)
   cross join lateral engine.reason_to_close(
-    c.published and v.published, s.state, s.since, s.not_bad_since, i.flapping, i.component_id, i.evidence, at, r
+    c.published and v.published,
+    s.state,
+    -- One that was restored after a failover began in what was lost: the state that is known of its component is from before it.
+    greatest(s.since, i.opened_at),
+    case when s.not_bad_since is not null then greatest(s.not_bad_since, i.opened_at) end,
+    i.flapping, i.component_id, i.evidence, at, r
   ) as w (reason)
-  where w.reason is not null;
+  where w.reason is not null
+    and i.opened_at <= at;
   if over is null then
     return '{}';
   end if;
@@ -278,7 +284,9 @@ begin
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
     and engine.is_bad(s.state)
-    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at);
+    and (i.severity <> s.state or n.last_bad_at > i.last_bad_at)
+    -- not one that was restored after a failover, at instants that are decided again
+    and i.opened_at <= at;
 
   select array_agg(i.component_id) into worse
   from engine.open_incidents_of(null) i

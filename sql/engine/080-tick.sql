@@ -9,7 +9,7 @@
 -- All tables are found by the search path, so that a replay runs these same functions on tables of its own.
 --
 -- Returns {at, opened: [slug], escalated: [slug], closed: [slug], retracted: [slug]}, or {refused: 'not the leader' |
--- 'decided before'}.
+-- 'new timeline' | 'decided before'}.
 create function engine.tick(
   at timestamptz,
   decided_at timestamptz,
@@ -37,6 +37,9 @@ begin
     for share;
     if not found then
       return jsonb_build_object('refused', 'not the leader');
+    end if;
+    if not engine.adopt_timeline() then
+      return jsonb_build_object('refused', 'new timeline');
     end if;
   end if;
 

@@ -3,8 +3,9 @@
 --
 -- $1 now, or null: by this database's clock; $2 who asks; $3 for how long it is claimed, milliseconds; $4 how many at the most;
 -- $5 {format: milliseconds} that a channel rests between two; $6 how what the asker can read begins. Rows {state, delivery_id, event_id, kind,
--- channel_id, slug, reason, taken_over, attempt_id, claimed_at, format, service_region, destination, secret, former_secret, body}. `state` is `due` where it is to be sent; `dropped`
--- where its incident is no longer public and it ends here, from attempt_id on null.
+-- channel_id, slug, reason, taken_over, attempt_id, claimed_at, format, service_region, destination, secret, former_secret, body, event, incident}. `state` is `due` where it is to be sent; `dropped`
+-- where its incident is no longer public and it ends here, from attempt_id on null. `event` and `incident` are the rows as they stand: whoever sends it remembers them
+-- for a while (restore_sent.sql).
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
@@ -43,7 +44,10 @@ free as materialized (
 ),
 -- many channels are told of the same
 bodies as materialized (
-  select e.event_id, e.incident_id, e.kind, i.slug, i.retracted_at, v.published, a.body
+  select
+    e.event_id, e.incident_id, e.kind, i.slug, i.retracted_at, v.published, a.body,
+    to_jsonb(e) as event,
+    to_jsonb(i) as incident
   from (select distinct f.event_id from free f) f
   join alert_event e using (event_id)
   join incident i using (incident_id)
@@ -57,6 +61,8 @@ told as materialized (
     b.kind,
     b.slug,
     b.retracted_at,
+    b.event,
+    b.incident,
     -- the end, at a venue that is not published any more: for those to whom its beginning has gone
     case
       when b.published or exists (
@@ -122,7 +128,9 @@ select
   c.destination,
   c.secret,
   case when c.former_until > n.now then c.former_secret end as former_secret,
-  t.body
+  t.body,
+  case when t.body is not null then t.event end as event,
+  case when t.body is not null then t.incident end as incident
 from told t
 join moved m using (delivery_id)
 join channel c using (channel_id)

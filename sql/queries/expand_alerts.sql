@@ -64,6 +64,8 @@ added as (
   from told t
   cross join n
   order by t.event_id, t.channel_id
+  -- of an event that was restored after a failover, some channels have it (restore_sent.sql)
+  on conflict do nothing
   returning state
 ),
 dispatched as (

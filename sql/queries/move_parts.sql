@@ -1,6 +1,6 @@
 -- What `move` carries, in the order in which it does: tables, those that others point to first; then samples; then every roll-up.
--- Read off the catalogue, so that a table that is added is not forgotten. Five tables are no data: `migration` and `definition` say what
--- this database was made by, `leader` who leads here, and `typical_week` and `open_hour` are counted again.
+-- Read off the catalogue, so that a table that is added is not forgotten. Six tables are no data: `migration` and `definition` say what
+-- this database was made by, `leader` who leads here, `timeline` where this server's log stands, and `typical_week` and `open_hour` are counted again.
 --
 -- {part, kind, reads, writes, columns, written, identity, at, windowMs}: what is read from and written to (a roll-up is written
 -- where its rows are kept), as names that are quoted already; all columns, and those that are not generated; the column with a
@@ -22,7 +22,7 @@ plain as (
   from pg_class c
   where c.relnamespace = 'venuewatch'::regnamespace
     and c.relkind = 'r'
-    and c.relname not in ('migration', 'definition', 'leader', 'typical_week', 'open_hour')
+    and c.relname not in ('migration', 'definition', 'leader', 'timeline', 'typical_week', 'open_hour')
     and c.oid not in (select kept_in from hyper)
 ),
 pointing (kept_in, depth) as (

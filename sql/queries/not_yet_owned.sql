@@ -8,7 +8,7 @@ where c.relnamespace = 'venuewatch'::regnamespace
     'excluded_minute', 'regions_published', 'rollups_made', 'component_day_former', 'venue_day_former',
     'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader', 'typical_latency', 'impairment', 'outlier', 'alert_event', 'rules_in_force',
     'official_source', 'official_reading', 'official_incident', 'official_change',
-    'channel', 'delivery', 'delivery_attempt', 'watch'
+    'channel', 'delivery', 'delivery_attempt', 'watch', 'timeline'
   )
   and c.relowner <> (select oid from pg_roles where rolname = 'vw_core')
 -- a roll-up reads with the rights of its owner, so what it stands on comes first

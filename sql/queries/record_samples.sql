@@ -1,7 +1,7 @@
 -- Keep a batch of samples from one region.
 --
 -- $1 region; then one array a column of sample.
--- Returns whether the region is known; which samples are of an unknown component, counted from 1; and how many of the others were
+-- Returns on which timeline the database is (schema/023-timeline.sql); whether the region is known; which samples are of an unknown component, counted from 1; and how many of the others were
 -- accepted, and new. An accepted one that is not new was sent before. What is neither is refused for good: a time older than what
 -- roll-ups may still change, or more than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
 with here as (
@@ -51,6 +51,7 @@ stored as (
   returning 1
 )
 select
+  current_timeline() as timeline,
   exists (select from here) as knows_region,
   -- looked for only where some were not accepted
   case when (select count(*) from accepted) = cardinality($2::text[]) then '{}' else array(

@@ -14,6 +14,7 @@ export async function replicaFound(
   if (url === null) return null;
   const pool = openPool(url, {
     ...{ applicationName: "doctor", log, max: 1, statementTimeoutMs: 5_000 },
+    readOnly: true,
   });
   try {
     const check = replicaCheck(await replicaState(pool));
