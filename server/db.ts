@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
+import { countsAsAway } from "./database-away.js";
 import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
 import { openRows, type Reading, type Rows, usualReading } from "./rows.js";
@@ -75,23 +76,28 @@ export function openPool(url: string, options: PoolOptions): Pool {
   });
   // a connection lost while idle is not an error of anybody's query: the pool makes a new one
   pool.on("error", (error) => {
-    options.log.warn("lost an idle database connection", { error });
+    if (!countsAsAway(options.log, "idle connections", error))
+      options.log.warn("lost an idle database connection", { error });
   });
+
+  const { succeeded } = options.log.database;
 
   async function textRows(
     text: string,
     values: readonly unknown[],
     reading: Partial<Reading> = {},
   ) {
-    return openRows(await pool.connect(), text, values, types, {
+    const rows = await openRows(await pool.connect(), text, values, types, {
       ...usualReading,
       ...reading,
     });
+    succeeded();
+    return rows;
   }
 
   return {
-    ...asker(pool),
-    transaction: (work) => inTransaction(pool, work),
+    ...asker(pool, succeeded),
+    transaction: (work) => inTransaction(pool, work, succeeded),
     rows: (name, values, reading) => textRows(queryFile(name), values, reading),
     textRows,
     close: () => pool.end(),
@@ -142,13 +148,15 @@ export async function warnUnlessReachable(
   try {
     await pool.query(sql`select`);
   } catch (error) {
-    log.warn((databaseFault(error, url, setting) ?? (error as Error)).message);
+    const fault = databaseFault(error, url, setting) ?? (error as Error);
+    if (!countsAsAway(log, "first connections", fault)) log.warn(fault.message);
   }
 }
 
-function asker(client: pg.Pool | pg.PoolClient): Db {
+function asker(client: pg.Pool | pg.PoolClient, succeeded: () => void): Db {
   async function text<Row>(text: string, values: readonly unknown[]) {
     const result = await client.query(text, [...values]);
+    succeeded();
     return result.rows as Row[];
   }
   return {
@@ -162,6 +170,7 @@ function asker(client: pg.Pool | pg.PoolClient): Db {
     text,
     async script(text) {
       await client.query(text);
+      succeeded();
     },
   };
 }
@@ -169,6 +178,7 @@ function asker(client: pg.Pool | pg.PoolClient): Db {
 async function inTransaction<Result>(
   pool: pg.Pool,
   work: (tx: Db) => Promise<Result>,
+  succeeded: () => void,
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
@@ -177,7 +187,7 @@ async function inTransaction<Result>(
   client.on("error", lost);
   try {
     await client.query("begin");
-    const result = await work(asker(client));
+    const result = await work(asker(client, succeeded));
     await client.query("commit");
     return result;
   } catch (error) {

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { countsAsAway } from "../database-away.js";
 import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
 import { startLoop } from "../loop.js";
+import { stackOf } from "../user-error.js";
 import type { Alert } from "./alert.js";
 import type { Destination, Letter } from "./letter.js";
 import type { AlertMetrics } from "./metrics.js";
@@ -136,9 +138,10 @@ export function startDispatcher({
       if (!closing) await claim();
       return rules.look_ms;
     } catch (error) {
-      log.error("could not go on with alerts; the next turn tries again", {
-        error,
-      });
+      if (!countsAsAway(log, "turns of the dispatcher", error))
+        log.error("could not go on with alerts; the next turn tries again", {
+          stack: stackOf(error),
+        });
       return againMs;
     }
   });

@@ -34,7 +34,10 @@ const readinessTimeoutMs = 5_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
-  const log = makeLog("core", settings.logLevel);
+  const log = makeLog("core", settings.logLevel, undefined, {
+    withoutDatabase:
+      "nothing is decided and no alert is sent until it is back; then what was missed is caught up on",
+  });
   await runUntilStopped(log, async (life) => {
     const url = databaseUrlOf(settings);
     const pool = await connect(url, {
