@@ -16,11 +16,23 @@ export function databaseFault(
 ): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   const key = message === "timeout expired" ? "ETIMEDOUT" : code;
-  const advice = key === undefined ? undefined : advices[key];
-  if (advice === undefined) return null;
+  const advice = key && (ofPooler(key, message) ?? advices[key]);
+  if (!advice) return null;
   return new UserError(
     `the database ${placeOf(url)} cannot be used (${key}): ${advice.replaceAll("DATABASE_URL", setting)}`,
     { cause: error },
+  );
+}
+
+/** PgBouncer refuses a connection that sets what it does not know; it names the first such parameter only. */
+function ofPooler(code: string, message = ""): string | undefined {
+  const refused = /^unsupported startup parameter(?: in options)?: (\S+)/.exec(
+    message,
+  );
+  if (code !== "08P01" || !refused) return undefined;
+  return (
+    `PgBouncer refuses the startup parameter ${refused[1]}; write this line into the section [pgbouncer] of pgbouncer.ini, and reload it: ` +
+    "ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout (docs/scaling.md)"
   );
 }
 

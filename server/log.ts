@@ -52,7 +52,7 @@ export function makeLog(
       lasts: "the database is still away",
       over: "the database is back",
     },
-    clock,
+    { clock },
   );
   return { ...lines, database };
 }

@@ -13,6 +13,16 @@ export interface Outage {
   /** Something succeeded that fails during the outage. Costs nothing while there is none. */
   succeeded: () => void;
   isOn: () => boolean;
+  /** Whoever it was about is gone: its end is not logged. */
+  close: () => void;
+}
+
+export interface OutageOptions {
+  clock?: OutageClock | undefined;
+  /** Of its lines but the last; `error` when not given. */
+  level?: "warn" | "error";
+  /** Nobody reports successes: it is over when nothing has failed for a while. */
+  endsByItself?: boolean;
 }
 
 export interface OutageWords {
@@ -59,16 +69,20 @@ interface Course {
 
 export function makeOutage(
   log: Record<
-    "error" | "info",
+    "error" | "warn" | "info",
     (message: string, fields?: LogFields) => void
   >,
   words: OutageWords,
-  clock: OutageClock = monotonicClock,
+  {
+    clock = monotonicClock,
+    level = "error",
+    endsByItself = false,
+  }: OutageOptions = {},
 ): Outage {
   let course: Course | null = null;
 
   function begin(task: string, fields: LogFields): Course {
-    log.error(words.begun, { failed: { [task]: 1 }, ...fields });
+    log[level](words.begun, { failed: { [task]: 1 }, ...fields });
     const nowMs = clock.now();
     return {
       begunMs: nowMs,
@@ -88,7 +102,7 @@ export function makeOutage(
     course.counts.set(task, (course.counts.get(task) ?? 0) + 1);
     const nowMs = clock.now();
     if (nowMs - course.lineAtMs < lastsEveryMs) return;
-    log.error(words.lasts, {
+    log[level](words.lasts, {
       since: course.since,
       failed: Object.fromEntries(course.counts),
       ...fields,
@@ -105,16 +119,23 @@ export function makeOutage(
     log.info(words.over, { until, lastedS, failed: total });
   }
 
+  function succeeded(): void {
+    if (course === null || course.succeededMs !== null) return;
+    course.succeededMs = clock.now();
+    course.cancelEnd = clock.after(steadyMs, end);
+  }
+
   return {
     failed(task, fields = {}) {
       if (course) goOn(course, task, fields);
       else course = begin(task, fields);
+      if (endsByItself) succeeded();
     },
-    succeeded() {
-      if (course === null || course.succeededMs !== null) return;
-      course.succeededMs = clock.now();
-      course.cancelEnd = clock.after(steadyMs, end);
-    },
+    succeeded,
     isOn: () => course !== null,
+    close() {
+      course?.cancelEnd();
+      course = null;
+    },
   };
 }

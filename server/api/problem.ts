@@ -54,23 +54,32 @@ export const notFound: RequestHandler = (request) => {
 
 /** The one place where errors become answers. What is neither a Problem nor a client's malformed request is our bug: it is logged whole. */
 export function answerErrors(log: Log): ErrorRequestHandler {
-  const crowded = makeOutage(log, {
-    begun: "answered 503: too many ask for what is expensive",
-    lasts: "answers 503: too many still ask for what is expensive",
-    over: "what is expensive is answered in time again",
-  });
-  const otherSchema = makeOutage(log, {
-    begun:
-      "answered 503: the database does not have this build's schema; run venuewatch migrate",
-    lasts: "answers 503: the database still lacks this build's schema",
-    over: "the database has this build's schema",
-  });
+  const crowded = makeOutage(
+    log,
+    {
+      begun: "answered 503: too many ask for what is expensive",
+      lasts: "answers 503: too many still ask for what is expensive",
+      over: "no longer answers 503 because too many ask for what is expensive",
+    },
+    { level: "warn", endsByItself: true },
+  );
+  const otherSchema = makeOutage(
+    log,
+    {
+      begun:
+        "answered 503: the database does not have this build's schema; run venuewatch migrate",
+      lasts: "answers 503: the database still lacks this build's schema",
+      over: "no longer answers 503 for want of this build's schema",
+    },
+    { endsByItself: true },
+  );
   // Express knows a handler of errors by its having four parameters
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {
     // half an answer cannot be taken back; that the connection ends before it does tells its reader
     if (response.headersSent) {
-      log.warn("cut off an answer", { path: request.path, error });
+      if (!countsAsAway(log, "answers cut off", error))
+        log.warn("cut off an answer", { path: request.path, error });
       response.destroy();
       return;
     }
