@@ -71,7 +71,7 @@ export function startLine(options: LineOptions): Line {
       lasts: "socket still falls, or does not open",
       over: "socket stays open again",
     },
-    { level: "warn" },
+    { level: "warn", of: { url } },
   );
   /** It fell by trouble of this machine, which is logged once for all sockets. */
   let isOurs = false;
@@ -212,9 +212,8 @@ export function startLine(options: LineOptions): Line {
 
   function tellDown(cause: Cause, detail: string) {
     isOurs = isUnmeasured(cause);
-    const told = { url, ...cause, detail };
-    if (isOurs) log.debug("socket down", told);
-    else falls.failed("falls", told);
+    if (isOurs) log.debug("socket down", { url, ...cause, detail });
+    else falls.failed("attempts", { ...cause, detail });
   }
 
   function onCurrentDown(session: Session, cause: Cause, retryAfterMs: number) {

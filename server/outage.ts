@@ -21,6 +21,8 @@ export interface OutageOptions {
   clock?: OutageClock | undefined;
   /** Of its lines but the last; `error` when not given. */
   level?: "warn" | "error";
+  /** What it is about, in each of its lines. */
+  of?: LogFields;
   /** Nobody reports successes: it is over when nothing has failed for a while. */
   endsByItself?: boolean;
 }
@@ -76,13 +78,14 @@ export function makeOutage(
   {
     clock = monotonicClock,
     level = "error",
+    of = {},
     endsByItself = false,
   }: OutageOptions = {},
 ): Outage {
   let course: Course | null = null;
 
   function begin(task: string, fields: LogFields): Course {
-    log[level](words.begun, { failed: { [task]: 1 }, ...fields });
+    log[level](words.begun, { ...of, failed: task, ...fields });
     const nowMs = clock.now();
     return {
       begunMs: nowMs,
@@ -103,6 +106,7 @@ export function makeOutage(
     const nowMs = clock.now();
     if (nowMs - course.lineAtMs < lastsEveryMs) return;
     log[level](words.lasts, {
+      ...of,
       since: course.since,
       failed: Object.fromEntries(course.counts),
       ...fields,
@@ -116,7 +120,7 @@ export function makeOutage(
     course = null;
     const lastedS = Math.round((succeededMs! - begunMs) / 100) / 10;
     const until = new Date(Date.now() - (clock.now() - succeededMs!));
-    log.info(words.over, { until, lastedS, failed: total });
+    log.info(words.over, { ...of, until, lastedS, failed: total });
   }
 
   function succeeded(): void {
