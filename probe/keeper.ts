@@ -1,5 +1,7 @@
+import { countsAsAway } from "../server/database-away.js";
 import type { Log } from "../server/log.js";
 import { startLoop } from "../server/loop.js";
+import { stackOf } from "../server/user-error.js";
 import { leaseMs as usualLeaseMs } from "../server/watch.js";
 
 export interface KeeperOptions {
@@ -79,9 +81,10 @@ export function startKeeper({
         );
       unknown = venues === null;
     } catch (error) {
+      if (countsAsAway(log, "lease renewals", error)) return leaseMs / 3;
       if (!failing)
-        log.warn("this probe's lease is not renewed: it goes on measuring", {
-          error,
+        log.error("this probe's lease is not renewed: it goes on measuring", {
+          stack: stackOf(error),
         });
       failing = true;
     }

@@ -1,4 +1,5 @@
 import type { Log } from "../server/log.js";
+import { makeOutage } from "../server/outage.js";
 import type { Condition, KeepAlive } from "../server/registry.js";
 import { makeBackoff } from "./backoff.js";
 import type { Cause } from "./cause.js";
@@ -63,6 +64,19 @@ export function startLine(options: LineOptions): Line {
   let isSettling = false;
   /** The newest socket that was open fell silent, or never spoke. Until something comes on the next one, it may be as mute. */
   let fellSilent = false;
+  const falls = makeOutage(
+    log,
+    {
+      begun: "socket down",
+      lasts: "socket still falls, or does not open",
+      over: "socket stays open again",
+    },
+    { level: "warn", of: { url } },
+  );
+  /** It fell by trouble of this machine, which is logged once for all sockets. */
+  let isOurs = false;
+  /** What was logged last of a stream's subscription. */
+  const saidOf = new Map<Feed, string>();
   let connectTimer = setTimeout(connect, options.openAfterMs);
   let overlapTimer: NodeJS.Timeout | undefined;
 
@@ -72,6 +86,7 @@ export function startLine(options: LineOptions): Line {
     close() {
       clearTimeout(connectTimer);
       clearTimeout(overlapTimer);
+      falls.close();
       current?.close();
       next?.close();
       current = next = null;
@@ -119,8 +134,14 @@ export function startLine(options: LineOptions): Line {
     next = null;
     down = null;
     for (const feed of feeds) handOver(feed);
-    log.info("socket open", { url });
+    tellOpen();
     scheduleRenewal();
+  }
+
+  function tellOpen() {
+    if (falls.isOn()) falls.succeeded();
+    else log[isOurs ? "debug" : "info"]("socket open", { url });
+    isOurs = false;
   }
 
   function scheduleRenewal() {
@@ -141,6 +162,7 @@ export function startLine(options: LineOptions): Line {
   }
 
   function onServed(session: Session, feed: Feed) {
+    saidOf.delete(feed);
     if (session !== current) return;
     feed.trouble = null;
     hear(feed);
@@ -168,20 +190,30 @@ export function startLine(options: LineOptions): Line {
   function onTrouble(session: Session, feed: Feed, trouble: Trouble) {
     const { kind, words } = trouble;
     const said = words === null ? {} : { words };
-    log.warn(told[kind], { url, stream: feed.stream.name, ...said });
+    // it is asked again every twenty seconds, and mostly refused as before
+    const line = `${told[kind]} ${words}`;
+    if (saidOf.get(feed) !== line)
+      log.warn(told[kind], { url, stream: feed.stream.name, ...said });
+    saidOf.set(feed, line);
     if (session !== current) return;
     feed.meter.lost();
     feed.trouble = trouble;
   }
 
   function onDown(session: Session, { cause, detail, retryAfterMs }: Down) {
-    log.warn("socket down", { url, ...cause, detail });
+    tellDown(cause, detail);
     if (session === current) return onCurrentDown(session, cause, retryAfterMs);
     next = null;
     clearTimeout(overlapTimer);
     noteSilence(session, cause);
     if (!current) fall(cause);
     reconnect(retryAfterMs);
+  }
+
+  function tellDown(cause: Cause, detail: string) {
+    isOurs = isUnmeasured(cause);
+    if (isOurs) log.debug("socket down", { url, ...cause, detail });
+    else falls.failed("attempts", { ...cause, detail });
   }
 
   function onCurrentDown(session: Session, cause: Cause, retryAfterMs: number) {

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDatabaseAway } from "../server/database-away.js";
 import type { Log } from "../server/log.js";
 import type { Sample } from "../server/sample.js";
 import { type AcknowledgedOptions, makeAcknowledged } from "./acknowledged.js";
+import { stackOf } from "../server/user-error.js";
 import { makeAside } from "./aside.js";
 import type { Batch } from "./backlog.js";
 import type { Spool, SpoolStatus } from "./spool.js";
@@ -109,10 +111,16 @@ export function startShip({
         if (!some && !more && !again) return;
         failures = 0;
       } catch (error) {
-        log.warn("samples not recorded, will be tried again", {
-          error,
-          waiting: waiting(),
-        });
+        if (isDatabaseAway(error))
+          log.database.failed("deliveries of samples", {
+            error,
+            waiting: waiting(),
+          });
+        else
+          log.error("samples not recorded, will be tried again", {
+            stack: stackOf(error),
+            waiting: waiting(),
+          });
         await pause(retryMs(firstRetryMs, failures++), stopped.signal);
       }
     }

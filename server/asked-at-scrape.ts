@@ -1,5 +1,7 @@
+import { countsAsAway } from "./database-away.js";
 import type { Log } from "./log.js";
 import { singleFlight } from "./single-flight.js";
+import { stackOf } from "./user-error.js";
 
 /** A scraper waits for ten seconds by default, and all else should reach it when the database does not answer. */
 const answerWithinMs = 3_000;
@@ -17,7 +19,12 @@ export function askedAtScrape<Row>(
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(
-        () => reject(new Error(`no answer within ${answerWithinMs} ms`)),
+        () =>
+          reject(
+            Object.assign(new Error(`no answer within ${answerWithinMs} ms`), {
+              code: "ETIMEDOUT",
+            }),
+          ),
         answerWithinMs,
       );
     });
@@ -25,7 +32,10 @@ export function askedAtScrape<Row>(
       const [row] = await Promise.race([ask(), late]);
       return row!;
     } catch (error) {
-      log.warn("own metrics lack what the database did not tell", { error });
+      if (!countsAsAway(log, "scrapes", error))
+        log.error("own metrics lack what was asked of the database", {
+          stack: stackOf(error),
+        });
       return null;
     } finally {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 /** Why a database cannot be used, where the user can put that right. */
 
 import { placeOf } from "./database-hosts.js";
-import { NoHost } from "./server-of-cluster.js";
+import { NoHost } from "./no-host.js";
 import { UserError } from "./user-error.js";
 
 /**
@@ -22,12 +22,37 @@ export function databaseFault(
       { cause: error },
     );
   const { code, message } = error as { code?: string; message?: string };
-  const key = message === "timeout expired" ? "ETIMEDOUT" : code;
-  const advice = key === undefined ? undefined : advices[key];
-  if (advice === undefined) return null;
+  const key = code ?? withoutCode(message);
+  const advice = key && (ofPooler(key, message) ?? advices[key]);
+  if (!advice) return null;
   return new UserError(
     `the database ${placeOf(url)} cannot be used (${key}): ${advice.replaceAll("DATABASE_URL", setting)}`,
     { cause: error },
+  );
+}
+
+/** pg gives these no code; PgBouncer keeps a connection waiting while its server is away. */
+function withoutCode(message = ""): string | undefined {
+  const isLate =
+    /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout)/;
+  if (isLate.test(message)) return "ETIMEDOUT";
+  return message === "Connection terminated unexpectedly"
+    ? "ECONNRESET"
+    : undefined;
+}
+
+/** PgBouncer refuses a connection that sets what it does not know; it names the first such parameter only. */
+function ofPooler(code: string, message = ""): string | undefined {
+  const refused = /^unsupported startup parameter(?: in options)?: (\S+)/.exec(
+    message,
+  );
+  if (code !== "08P01") return undefined;
+  if (/^(server |query_wait_timeout|client_login_timeout)/.test(message))
+    return `PgBouncer does not reach the server behind it (${message}); start that, or look at PgBouncer's log`;
+  if (!refused) return undefined;
+  return (
+    `PgBouncer refuses the startup parameter ${refused[1]}; write this line into the section [pgbouncer] of pgbouncer.ini, and reload it: ` +
+    "ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout (docs/scaling.md)"
   );
 }
 
@@ -42,7 +67,7 @@ const advices: Record<string, string> = {
   EHOSTUNREACH: "no route leads there; look after the network",
   ENETUNREACH: "no route leads there; look after the network",
   ETIMEDOUT:
-    "it does not answer; look after the network and its firewalls, or correct DATABASE_URL",
+    "it does not answer; look after the network and its firewalls, or the server behind a pooler, or correct DATABASE_URL",
   "28P01":
     "it refuses the password; correct DATABASE_URL, or the file that DATABASE_PASSWORD_FILE names",
   "28000": "it refuses the user; correct DATABASE_URL, or let the user in",

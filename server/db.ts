@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
+import { countsAsAway } from "./database-away.js";
 import { databaseFault } from "./database-fault.js";
 import type { Log } from "./log.js";
 import { openRows, type Reading, type Rows, usualReading } from "./rows.js";
@@ -78,20 +79,24 @@ export function openPool(url: string, options: PoolOptions): Pool {
   const { log, readOnly = false } = options;
   const pool = openConnections(url, config, { readOnly, log });
 
+  const { succeeded } = options.log.database;
+
   async function textRows(
     text: string,
     values: readonly unknown[],
     reading: Partial<Reading> = {},
   ) {
-    return openRows(await pool.connect(), text, values, types, {
+    const rows = await openRows(await pool.connect(), text, values, types, {
       ...usualReading,
       ...reading,
     });
+    succeeded();
+    return rows;
   }
 
   return {
-    ...asker((text, values) => askOnce(pool, text, values)),
-    transaction: (work) => inTransaction(pool, work),
+    ...asker((text, values) => askOnce(pool, text, values), succeeded),
+    transaction: (work) => inTransaction(pool, work, succeeded),
     rows: (name, values, reading) => textRows(queryFile(name), values, reading),
     textRows,
     close: () => pool.end(),
@@ -142,7 +147,8 @@ export async function warnUnlessReachable(
   try {
     await pool.query(sql`select`);
   } catch (error) {
-    log.warn((databaseFault(error, url, setting) ?? (error as Error)).message);
+    const fault = databaseFault(error, url, setting) ?? (error as Error);
+    if (!countsAsAway(log, "first connections", fault)) log.warn(fault.message);
   }
 }
 
@@ -170,9 +176,10 @@ async function askOnce(
   }
 }
 
-function asker(ask: Ask): Db {
+function asker(ask: Ask, succeeded: () => void): Db {
   async function text<Row>(text: string, values: readonly unknown[]) {
     const result = await ask(text, [...values]);
+    succeeded();
     return result.rows as Row[];
   }
   return {
@@ -186,6 +193,7 @@ function asker(ask: Ask): Db {
     text,
     async script(text) {
       await ask(text);
+      succeeded();
     },
   };
 }
@@ -193,6 +201,7 @@ function asker(ask: Ask): Db {
 async function inTransaction<Result>(
   pool: Connections,
   work: (tx: Db) => Promise<Result>,
+  succeeded: () => void,
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
@@ -202,7 +211,7 @@ async function inTransaction<Result>(
   try {
     await client.query("begin");
     const result = await work(
-      asker((text, values) => client.query(text, values)),
+      asker((text, values) => client.query(text, values), succeeded),
     );
     await client.query("commit");
     return result;

@@ -68,6 +68,10 @@ export async function migrate(
       tx.script(definitions.prelude),
     );
   const applied = await appliedFiles(pool);
+  if (applied.size === 0)
+    log.info("creating the tables of venuewatch in an empty database", {
+      files: schema.length,
+    });
   for (const file of schema)
     if (!applied.has(file.name)) await applyFile(step, log, role, schema, file);
   if (!(await areMade(pool, definitions)))

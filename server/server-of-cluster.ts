@@ -1,6 +1,8 @@
 import pg from "pg";
 import { addressesOf, hostOf } from "./database-hosts.js";
+import { countsAsAway } from "./database-away.js";
 import type { Log } from "./log.js";
+import { NoHost } from "./no-host.js";
 
 /** Where connections come from. */
 export interface Connections {
@@ -11,9 +13,6 @@ export interface Connections {
   connect: () => Promise<pg.PoolClient>;
   end: () => Promise<void>;
 }
-
-/** Why each of several hosts could not be used, in a sentence. */
-export class NoHost extends Error {}
 
 /** A host that is gone without a word must not keep those behind it waiting for as long as an address that has no other. */
 const hostTimeoutMs = 3_000;
@@ -117,7 +116,8 @@ function openPoolOf(
   });
   // a connection lost while idle is not an error of anybody's query: the pool makes a new one
   pool.on("error", (error) => {
-    log.warn("lost an idle database connection", { error });
+    if (!countsAsAway(log, "idle connections", error))
+      log.warn("lost an idle database connection", { error });
   });
   pool.on("acquire", (client) => void inUse.add(client));
   pool.on("release", (_error, client) => void inUse.delete(client));

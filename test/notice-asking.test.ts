@@ -908,6 +908,7 @@ void t.test("a server that is not there", async (t) => {
   );
   t.same(reading, {
     problem: reading.problem,
+    unanswered: true,
     lists: [],
     feedAt: null,
     unchanged: false,

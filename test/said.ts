@@ -49,6 +49,7 @@ export async function said(
 ): Promise<Kept> {
   const reading = {
     problem: null,
+    unanswered: false,
     lists,
     feedAt: null,
     unchanged: false,

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { countsAsAway } from "../database-away.js";
 import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
 import { startLoop } from "../loop.js";
+import { makeOutage } from "../outage.js";
+import { stackOf } from "../user-error.js";
 import type { Alert } from "./alert.js";
 import type { Destination, Letter } from "./letter.js";
 import type { AlertMetrics } from "./metrics.js";
@@ -134,6 +137,13 @@ export function startDispatcher({
   /** Of the database, as it was last seen; null: never. */
   let timeline: string | null = null;
   let noneUnderWay = () => {};
+  const withoutWayOut = new Set<number>();
+  const wayOut = makeOutage(log, {
+    begun:
+      "an alert could not be sent, maybe for a fault of this machine or its network, and is sent again",
+    lasts: "alerts still cannot be sent, and are sent again",
+    over: "alerts can be sent again",
+  });
 
   const turning = startLoop(async () => {
     try {
@@ -143,9 +153,10 @@ export function startDispatcher({
       if (!closing) await claim();
       return rules.look_ms;
     } catch (error) {
-      log.error("could not go on with alerts; the next turn tries again", {
-        error,
-      });
+      if (!countsAsAway(log, "turns of the dispatcher", error))
+        log.error("could not go on with alerts; the next turn tries again", {
+          stack: stackOf(error),
+        });
       return againMs;
     }
   });
@@ -269,13 +280,27 @@ export function startDispatcher({
     });
     underWay -= 1;
     if (underWay === 0) noneUnderWay();
-    if (outcome.result === "ours")
-      log.warn("an alert could not be sent, and is sent again", {
-        ...told(claimed),
-        why: outcome.error,
-      });
     metrics?.sent(claimed.format, outcome);
     turning.wake();
+  }
+
+  /** A fault that is certainly ours is over at the next attempt: a kept connection that broke, or a pause of this machine. */
+  function tellWay(claimed: Sending["claimed"], outcome: Outcome): void {
+    const { result, retryAfterMs, error: why } = outcome;
+    if (result !== "ours") return hasWayOut(claimed.channel_id);
+    if (retryAfterMs !== null)
+      return log.warn("an alert could not be sent, and is sent again", {
+        ...told(claimed),
+        why,
+      });
+    withoutWayOut.add(claimed.channel_id);
+    wayOut.failed("attempts", { ...told(claimed), why });
+  }
+
+  /** That one receiver is reached says nothing about another whose name server is broken. */
+  function hasWayOut(channel: number): void {
+    withoutWayOut.delete(channel);
+    if (withoutWayOut.size === 0) wayOut.succeeded();
   }
 
   /** Whatever goes wrong on our side is an outcome too: a claim that nobody ends would keep its channel waiting for the lease. */
@@ -295,7 +320,9 @@ export function startDispatcher({
       // come at any time, so that this is looked at when there is nothing left to do but to send it.
       const leaveByMs = askedAtMs + rules.lease_ms / 2;
       const letter = write(to, claimed.body, { at, deliveryId });
-      return await poster.post(letter, leaveByMs);
+      const outcome = await poster.post(letter, leaveByMs);
+      tellWay(claimed, outcome);
+      return outcome;
     } catch (error) {
       log.error("an alert could not be sent for a fault of our own", {
         ...told(claimed),
@@ -345,6 +372,7 @@ export function startDispatcher({
         channel,
         failures,
       });
+    if (state !== "due") hasWayOut(channel);
     if (row.channel_off === null) return;
     const why = {
       failures: `${row.channel_failures} failures in a row`,

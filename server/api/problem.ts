@@ -1,7 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
+import { countsAsAway } from "../database-away.js";
 import type { Log } from "../log.js";
-import { NoHost } from "../server-of-cluster.js";
+import { makeOutage } from "../outage.js";
 import { TurnTooLate } from "./in-turn.js";
 import type { problem } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
@@ -53,12 +54,32 @@ export const notFound: RequestHandler = (request) => {
 
 /** The one place where errors become answers. What is neither a Problem nor a client's malformed request is our bug: it is logged whole. */
 export function answerErrors(log: Log): ErrorRequestHandler {
+  const crowded = makeOutage(
+    log,
+    {
+      begun: "answered 503: too many ask for what is expensive",
+      lasts: "answers 503: too many still ask for what is expensive",
+      over: "no longer answers 503 because too many ask for what is expensive",
+    },
+    { level: "warn", endsByItself: true },
+  );
+  const otherSchema = makeOutage(
+    log,
+    {
+      begun:
+        "answered 503: the database does not have this build's schema; run venuewatch migrate",
+      lasts: "answers 503: the database still lacks this build's schema",
+      over: "no longer answers 503 for want of this build's schema",
+    },
+    { endsByItself: true },
+  );
   // Express knows a handler of errors by its having four parameters
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {
     // half an answer cannot be taken back; that the connection ends before it does tells its reader
     if (response.headersSent) {
-      log.warn("cut off an answer", { path: request.path, error });
+      if (!countsAsAway(log, "answers cut off", error))
+        log.warn("cut off an answer", { path: request.path, error });
       response.destroy();
       return;
     }
@@ -70,25 +91,21 @@ export function answerErrors(log: Log): ErrorRequestHandler {
         400,
         "The request's path or query is not correctly percent-encoded.",
       );
+    const { path } = request;
     if (error instanceof TurnTooLate) {
-      log.warn("answered 503: too many ask what is dear", {
-        path: request.path,
-        error,
-      });
+      crowded.failed("answers", { path, error });
       return sendUnavailable(response);
     }
-    if (isDatabaseAway(error)) {
-      log.warn("answered 503: the database does not answer", {
-        path: request.path,
+    if (countsAsAway(log, "answers", error)) return sendUnavailable(response);
+    if (isOver(error)) {
+      log.warn("answered 503: the database gave up a statement", {
+        path,
         error,
       });
       return sendUnavailable(response);
     }
     if (isSchemaAnother(error)) {
-      log.error(
-        "answered 503: the database does not have this build's schema; run venuewatch migrate",
-        { path: request.path, error },
-      );
+      otherSchema.failed("answers", { path, error });
       return sendUnavailable(response);
     }
     log.error("a request failed", {
@@ -142,28 +159,11 @@ function isMalformedRequest(error: unknown): boolean {
   return error instanceof URIError;
 }
 
-/**
- * Classes 08 (connection), 28 (it refuses us), 53 (it lacks something) and 57 (it stopped us: shutdown, start-up, a
- * statement that took too long), no such database, a replica's conflict with recovery, a deadlock with a migration, and
- * whatever the socket says.
- */
-function isDatabaseAway(error: unknown): boolean {
+/** A statement that took too long, a replica's conflict with recovery, a deadlock with a migration: of this statement alone. */
+function isOver(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof NoHost) return true;
-  const code = (error as NodeJS.ErrnoException).code ?? "";
-  return (
-    /^((08(?!P01)|28|53|57)...|3D000|40001|40P01)$/.test(code) ||
-    isMigrating(error, code) ||
-    /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/.test(
-      code,
-    ) ||
-    // pg gives these no code
-    error.message === "Connection terminated unexpectedly" ||
-    error.message === "Connection terminated" ||
-    error.message === "Query read timeout" ||
-    error.message.startsWith("timeout exceeded when trying to connect") ||
-    error.message.startsWith("Connection terminated due to connection timeout")
-  );
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return /^(57014|40001|40P01)$/.test(code) || isMigrating(error, code);
 }
 
 /** A migration makes views and functions anew. What was planned over the old ones then fails, once. */

@@ -36,7 +36,10 @@ const readinessTimeoutMs = 5_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
-  const log = makeLog("core", settings.logLevel);
+  const log = makeLog("core", settings.logLevel, undefined, {
+    withoutDatabase:
+      "nothing is decided and no alert is sent until it is back; then what was missed is caught up on",
+  });
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "core"));
     const url = databaseUrlOf(settings);

@@ -34,7 +34,10 @@ export async function run(): Promise<void> {
   const settings = readSettings();
   const registry = await loadRegistry(settings.registry);
   const region = knownRegion(settings.region, registry);
-  const log = makeLog(`probe ${region}`, settings.logLevel);
+  const log = makeLog(`probe ${region}`, settings.logLevel, undefined, {
+    withoutDatabase:
+      "the probe goes on measuring, and keeps the samples on its disk until it is back",
+  });
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "probe"));
     const url = databaseUrlOf(settings);

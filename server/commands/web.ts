@@ -21,7 +21,9 @@ const statementTimeoutMs = 10_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
-  const log = makeLog("web", settings.logLevel);
+  const log = makeLog("web", settings.logLevel, undefined, {
+    withoutDatabase: "what needs it is answered 503 until it is back",
+  });
   await runUntilStopped(log, async (life) => {
     const registry = await loadRegistry(settings.registry);
     await requirePorts(portsOf(settings, "web"));

@@ -81,7 +81,7 @@ async function openDatabase({
   if (isNew) await writeFile(unfinished, "");
   log.info(
     isNew
-      ? "creates the embedded database, which takes some seconds, once"
+      ? "creating a database, which takes some seconds; later starts only open it"
       : "opens the embedded database",
     { directory },
   );

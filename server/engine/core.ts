@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { countsAsAway } from "../database-away.js";
 import type { Pool } from "../db.js";
 import type { Log } from "../log.js";
 import { decideWhatIsDue } from "./deciding.js";
 import { makeLease, type Term } from "./lease.js";
 import { startLoop } from "../loop.js";
+import { makeOutage } from "../outage.js";
+import { stackOf } from "../user-error.js";
 import type { EngineMetrics } from "./metrics.js";
 import { type RulesRow, rulesRow } from "./rules.js";
 import {
@@ -88,6 +91,12 @@ export function startCore({
   let closing = false;
   const ending = new AbortController();
   metrics?.leads(false);
+  const ahead = makeOutage(log, {
+    begun:
+      "nothing was decided: the engine has decided instants that are still to come; if this goes on, the database's clock went back",
+    lasts: "nothing is decided: the database's clock is still behind",
+    over: "the engine decides again: the database's clock has caught up",
+  });
 
   const renewing = startLoop(async () => {
     try {
@@ -96,9 +105,10 @@ export function startCore({
       else if (term.fence !== office?.term.fence) lead(term);
     } catch (error) {
       // it may still lead: the fence tells, as soon as the database answers
-      log.error("could not renew the lease; the next turn tries again", {
-        error,
-      });
+      if (!countsAsAway(log, "lease renewals", error))
+        log.error("could not renew the lease; the next turn tries again", {
+          stack: stackOf(error),
+        });
     }
     return renewEveryMs;
   });
@@ -119,12 +129,16 @@ export function startCore({
         goesOn,
         metrics,
         onAlert,
+        ahead,
       });
       if (next?.upToDate) letUpkeepBegin(mine);
       if (next) return next.inMs;
       if (office === mine) follow();
     } catch (error) {
-      log.error("deciding failed; the next tick tries again", { error });
+      if (!countsAsAway(log, "decisions", error))
+        log.error("deciding failed; the next tick tries again", {
+          stack: stackOf(error),
+        });
       // an engine that cannot decide must not keep the history waiting
       letUpkeepBegin(mine);
     }
@@ -150,9 +164,9 @@ export function startCore({
       try {
         return await readNextFeed!(ending.signal);
       } catch (error) {
-        if (!closing)
+        if (!closing && !countsAsAway(log, "readings of feeds", error))
           log.error("could not read a venue's feed; it is read again later", {
-            error,
+            stack: stackOf(error),
           });
         return readAgainMs;
       }

@@ -1,5 +1,8 @@
+import { countsAsAway } from "../database-away.js";
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
+import type { Outage } from "../outage.js";
+import { stackOf } from "../user-error.js";
 import type { Term } from "./lease.js";
 import type { EngineMetrics } from "./metrics.js";
 import type { RulesRow } from "./rules.js";
@@ -23,6 +26,8 @@ interface Deciding {
   metrics: EngineMetrics | undefined;
   /** Something was written into the outbox. */
   onAlert: () => void;
+  /** The database's clock is behind what is decided already. */
+  ahead: Outage;
 }
 
 interface Next {
@@ -41,15 +46,14 @@ export async function decideWhatIsDue(
 ): Promise<Next | null> {
   const { pool, log, rules, settleMs, term, goesOn, metrics, onAlert } =
     deciding;
+  const { ahead } = deciding;
   const askedAtMs = performance.now();
   const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
   if (tickedAt && tickedAt > now) {
-    log.warn(
-      "nothing was decided: the engine has decided instants that are still to come; if this goes on, the database's clock went back",
-      { now, tickedAt },
-    );
+    ahead.failed("ticks", { now, tickedAt });
     return { inMs: rules.step_ms, upToDate: true };
   }
+  ahead.succeeded();
   const away = tickedAt !== null && +now - +tickedAt > pauseMs;
   if (away) log.info("catches up on what was missed", { since: tickedAt });
 
@@ -93,9 +97,10 @@ async function rollUpHours(pool: Pool, log: Log, upTo: Date): Promise<boolean> {
     await pool.query(sql`call upkeep.refresh_hours(${upTo})`);
   } catch (error) {
     if (underWayElsewhere(error)) return false;
-    log.error("typical latencies are reckoned from hours that are not whole", {
-      error,
-    });
+    if (!countsAsAway(log, "roll-ups of hours", error))
+      log.error("typical latencies are computed from incomplete hours", {
+        stack: stackOf(error),
+      });
   }
   return true;
 }

@@ -1,5 +1,7 @@
+import { countsAsAway } from "../database-away.js";
 import { type Pool, sql } from "../db.js";
 import type { Log } from "../log.js";
+import { stackOf } from "../user-error.js";
 import type { EngineMetrics } from "./metrics.js";
 import { makeReconciler } from "./reconcile.js";
 import { underWayElsewhere } from "./under-way.js";
@@ -71,6 +73,8 @@ export function makeUpkeep(
     chore,
     atMs: 0,
   }));
+  /** A refresh elsewhere may take minutes, and is looked at every two seconds. */
+  const waiting = new Set<Chore>();
   metrics?.choresBegin(due.map(({ chore }) => chore));
 
   async function doChore(chore: Chore): Promise<number> {
@@ -80,16 +84,20 @@ export function makeUpkeep(
     try {
       const done = await chore.run(await clock.now());
       tell(false);
+      waiting.delete(chore);
       if (done === "in part") return 0;
     } catch (error) {
       if (error instanceof NotYet || underWayElsewhere(error)) {
-        log.info(`${chore.name} waits for what is under way elsewhere`);
+        if (!waiting.has(chore))
+          log.info(`${chore.name} waits for what is under way elsewhere`);
+        waiting.add(chore);
         return chore.retryMs ?? retryMs;
       }
       tell(true);
-      log.error(`${chore.name} failed, and is tried again when it is due`, {
-        error,
-      });
+      if (!countsAsAway(log, "chores of upkeep", error))
+        log.error(`${chore.name} failed, and is tried again when it is due`, {
+          stack: stackOf(error),
+        });
     }
     return chore.everyMs;
   }

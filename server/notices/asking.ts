@@ -37,6 +37,8 @@ export interface Failure {
   problem: string;
   /** Null where there was no answer. */
   status: number | null;
+  /** Nothing came back: no connection, or no whole answer in time. It may be our own network. */
+  unanswered: boolean;
   retryAfterMs: number;
 }
 
@@ -110,8 +112,10 @@ export function makeAsking({
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.isPast())
-        return failed(`expected a whole answer within ${deadlineMs / 1000} s`);
-      return failed(problemOf(error));
+        return unanswered(
+          `expected a whole answer within ${deadlineMs / 1000} s`,
+        );
+      return unanswered(problemOf(error));
     } finally {
       deadline.clear();
     }
@@ -171,7 +175,17 @@ export function makeAsking({
 }
 
 function failed(problem: string, status: number | null = null): Failure {
-  return { kind: "failed", problem, status, retryAfterMs: 0 };
+  return {
+    kind: "failed",
+    problem,
+    status,
+    unanswered: false,
+    retryAfterMs: 0,
+  };
+}
+
+function unanswered(problem: string): Failure {
+  return { ...failed(problem), unanswered: true };
 }
 
 function redirect(

@@ -54,6 +54,8 @@ export interface Source {
 export interface Reading {
   /** Null: the feed was read and understood whole. Else what went wrong, one plain line of at most 300 characters: what was expected, what came. */
   problem: string | null;
+  /** No document of it was answered: that may be our own network's fault. */
+  unanswered: boolean;
   /** What was understood, even where there is a problem. At most 1,000 notices in all. A list that could not be read is not among them. */
   lists: NoticeList[];
   /** As of when the feed says it is; null where it does not say, or nothing of it was understood. */

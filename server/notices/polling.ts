@@ -1,6 +1,7 @@
 import type { Db } from "../db.js";
 import type { Log } from "../log.js";
 import { feedKinds } from "./feed-kinds.js";
+import { makeFeedLog } from "./feed-log.js";
 import type { FeedReader, Source } from "./feed.js";
 import { type Kept, keepReading } from "./keep.js";
 import type { NoticesMetrics } from "./metrics.js";
@@ -60,6 +61,7 @@ export function makePolling({
   metrics,
   random = Math.random,
 }: PollingOptions): Polling {
+  const tell = makeFeedLog(log);
   return {
     async readNext(signal, at = null) {
       const [row] = await db.file<Claimed>("claim_source", [
@@ -93,7 +95,14 @@ export function makePolling({
       +known.at + Math.max(pauseMs(known), tookMs + reading.retryAfterMs),
     );
     const kept = await keepReading(db, sourceId, known.at, reading, dueAt);
-    tell(source, known.unreadable_since, kept);
+    tell({
+      source,
+      unreadableSince: known.unreadable_since,
+      problem: kept.problem,
+      unanswered: reading.unanswered,
+    });
+    const { added, changed, left_feed, refused } = kept;
+    tellCounts(source, { added, changed, left_feed, refused });
     metrics?.read(kept.problem === null, tookMs, kept.added);
   }
 
@@ -109,18 +118,9 @@ export function makePolling({
     return usualMs * (0.8 + 0.4 * random());
   }
 
-  function tell(
-    { kind, api }: Source,
-    unreadableSince: Date | null,
-    { problem, ...counts }: Kept,
-  ) {
-    const feed = { kind, host: new URL(api).host };
-    if (problem !== null && unreadableSince === null)
-      log.warn("a venue's feed cannot be read", { ...feed, problem });
-    if (problem === null && unreadableSince !== null)
-      log.info("a venue's feed can be read again", feed);
+  function tellCounts({ kind, api }: Source, counts: Omit<Kept, "problem">) {
     if (Object.values(counts).some((count) => count > 0))
-      log.info("notices", { ...feed, ...counts });
+      log.info("notices", { kind, host: new URL(api).host, ...counts });
   }
 }
 

@@ -36,6 +36,8 @@ interface Part {
   /** With the document's name before it. */
   problem: string | null;
   taken: Taken;
+  /** As in `Failure`. */
+  unanswered: boolean;
   /** As in `Reading`, of this document. */
   unchanged: boolean;
   /** Why the other documents are left alone: the venue rations us, or asked us to wait, or there is no time left. */
@@ -215,10 +217,11 @@ function isNoPage({ failedStatus }: Part): boolean {
 
 function failedPart(
   url: string,
-  { problem, status, retryAfterMs }: Failure,
+  { problem, status, unanswered, retryAfterMs }: Failure,
 ): Part {
   return {
     ...understoodPart(url, notUnderstood(problem)),
+    unanswered,
     isLast: status === 429 || status === 418 || retryAfterMs > 0,
     retryAfterMs,
     failedStatus: status,
@@ -229,6 +232,7 @@ function understoodPart(url: string, taken: Taken): Part {
   return {
     problem: taken.problem === null ? null : `${nameOf(url)}: ${taken.problem}`,
     taken,
+    unanswered: false,
     unchanged: false,
     isLast: false,
     retryAfterMs: 0,
@@ -238,7 +242,11 @@ function understoodPart(url: string, taken: Taken): Part {
 
 function latePart(url: string, readingMs: number): Part {
   const problem = `expected a whole reading within ${readingMs / 1000} s`;
-  return { ...understoodPart(url, notUnderstood(problem)), isLast: true };
+  return {
+    ...understoodPart(url, notUnderstood(problem)),
+    unanswered: true,
+    isLast: true,
+  };
 }
 
 /** Without what may be secret of an address. */
@@ -263,6 +271,7 @@ function readingOf(parts: Part[]): Reading {
     .map(Number);
   return {
     problem: problemLine(problems),
+    unanswered: parts.every(({ unanswered }) => unanswered),
     lists: newest(byScope(parts), mostNotices),
     // The oldest part: the others may be cached for less long, and a feed must not seem to have gone back because of that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),
