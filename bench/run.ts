@@ -5,6 +5,7 @@
 import { cpus, loadavg } from "node:os";
 import { benchAlerts } from "./alerts.js";
 import { benchBoard } from "./board.js";
+import { benchCached } from "./cached.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
@@ -33,6 +34,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   takeover: benchTakeover,
   board: benchBoard,
   web: benchWeb,
+  cached: benchCached,
   notices: benchNotices,
   alerts: benchAlerts,
   demo: benchDemo,
