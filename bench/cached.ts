@@ -60,11 +60,6 @@ async function cachedBoard(
       ["bare", bare],
     ] as const) {
       const taken = await load(port, path, connections, roundSeconds, encoding);
-        console.log(
-          name,
-          Math.round((taken.answers / taken.tookMs) * 1000),
-          ((u.user + u.system) / taken.answers).toFixed(1) + "us",
-        );
       rates[name].push((taken.answers / taken.tookMs) * 1000);
     }
   await web.close();
