@@ -56,7 +56,7 @@ export async function timesMs(
 }
 
 /** Three digits. */
-function short(value: number): string {
+export function short(value: number): string {
   return value >= 1000
     ? value.toFixed(0)
     : String(Number(value.toPrecision(3)));

@@ -1,13 +1,17 @@
 /**
  * `make bench`: every benchmark, or those that are named as arguments. Each figure stands beside its floor, which was
- * measured in the same run on the same machine: the ratio is what compares from one machine to another.
+ * measured in the same run on the same machine: the ratio is what compares from one machine to another. With `--write` they are
+ * written into README.md.
  */
 import { cpus, loadavg } from "node:os";
 import { benchAlerts } from "./alerts.js";
 import { benchBoard } from "./board.js";
+import { benchCached } from "./cached.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
+import { packagedFile } from "../server/package.js";
+import { writeFigures } from "./written-figures.js";
 import { benchGrowth } from "./growth.js";
 import { benchHistory } from "./history.js";
 import { benchIngest } from "./ingest.js";
@@ -33,6 +37,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   takeover: benchTakeover,
   board: benchBoard,
   web: benchWeb,
+  cached: benchCached,
   notices: benchNotices,
   alerts: benchAlerts,
   demo: benchDemo,
@@ -40,7 +45,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   jitter: benchJitter,
 };
 
-const names = process.argv.slice(2);
+const [writes, names] = readArguments(process.argv.slice(2));
 const unknown = names.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   console.error(
@@ -53,5 +58,16 @@ console.log(
   `Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)} before the start\n`,
 );
 for (const [name, bench] of Object.entries(benches))
-  if (names.length === 0 || names.includes(name))
-    printFigures(name, await bench());
+  if (names.length === 0 || names.includes(name)) {
+    const figures = await bench();
+    printFigures(name, figures);
+    if (writes) writeFigures(packagedFile("README.md"), name, figures);
+  }
+
+/** `--write`: the figures go into README.md, too, where it has a place for them. */
+function readArguments(args: string[]): [writes: boolean, names: string[]] {
+  return [
+    args.includes("--write"),
+    args.filter((argument) => argument !== "--write"),
+  ];
+}

@@ -1,11 +1,11 @@
 /**
  * A client in a process of its own, so that what it costs is not the server's: asks `path` of `port` over so many
- * connections for so many seconds (0: each once), and tells its parent how many answers and bytes came.
+ * connections for so many seconds (0: each once) in that encoding, and tells its parent how many answers and bytes came.
  */
 import { connect, type Socket } from "node:net";
 
-const [port, path, connections, seconds] = process.argv.slice(2);
-const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const [port, path, connections, seconds, encoding] = process.argv.slice(2);
+const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
 const begunMs = performance.now();
 const untilMs = begunMs + Number(seconds) * 1000;
 const taken = { answers: 0, bytes: 0 };

@@ -1,27 +1,19 @@
-/** What the API costs: a board that is made already, pages that are made anew, and long lists as CSV. */
-import { fork } from "node:child_process";
-import { once } from "node:events";
+/** What the API costs: pages that are made anew, and long lists as CSV. */
 import { createServer } from "node:http";
 import express, { type Express } from "express";
 import { request } from "undici";
 import { sendCsv } from "../server/api/csv.js";
-import { limiter } from "../server/api/rate-limit.js";
 import { startWeb } from "../server/api/web.js";
 import { operations } from "../server/api/operations.js";
-import { makeWebMetrics } from "../server/api/web-metrics.js";
 import { type Pool, sql } from "../server/db.js";
 import { tick } from "../server/engine/tick.js";
 import { listen } from "../server/listen.js";
-import { makeLog } from "../server/log.js";
-import { makeOwnMetrics } from "../server/own-metrics.js";
-import { packagedFile } from "../server/package.js";
 import type { Registry } from "../server/registry.js";
 import { manyIncidents } from "../test/fleet.js";
 import { spreadOf, timesMs, type Figure } from "./figure.js";
 import { log, openStage, recordHistory, type Stage } from "./stage.js";
+import { load } from "./web-load.js";
 
-const connections = 32;
-const roundSeconds = 3;
 const rounds = 3;
 const csvRows = 100_000;
 /** As promised for a server, and four times that for the embedded database. */
@@ -39,7 +31,6 @@ export async function benchWeb(): Promise<Figure[]> {
     return [
       ...ofDemo,
       ...(await coldPages(stage, "")),
-      ...(await warmBoard(stage)),
       ...(await longList(stage)),
     ];
   } finally {
@@ -110,29 +101,6 @@ async function rollUpAllOfIt(pool: Pool): Promise<void> {
   await pool.script("vacuum");
 }
 
-interface Taken {
-  answers: number;
-  bytes: number;
-  tookMs: number;
-}
-
-async function load(
-  port: number,
-  path: string,
-  over: number,
-  seconds: number,
-): Promise<Taken> {
-  const client = fork(packagedFile("dist/bench/web-client.js"), [
-    ...[port, path, over, seconds].map(String),
-  ]);
-  const exited = once(client, "exit");
-  const taken = once(client, "message") as Promise<[Taken]>;
-  const [first] = await Promise.race([taken, exited]);
-  if (typeof first !== "object") throw new Error("the client failed");
-  await exited;
-  return first as Taken;
-}
-
 /** Starts an app of the benchmark's own; ours is started as the program does. */
 async function serve(app: Express) {
   const server = createServer(app);
@@ -144,58 +112,6 @@ async function serve(app: Express) {
       server.close();
     },
   };
-}
-
-/** By turns, so that what else the machine does touches both. */
-async function warmBoard({ pool, registry }: Stage): Promise<Figure[]> {
-  const rateLimit = 1_000_000_000;
-  const web = await startWeb({
-    pool,
-    registry,
-    port: 0,
-    host: "127.0.0.1",
-    rateLimit,
-    trustProxy: [],
-    siteUrl: "http://localhost",
-    baseUrl: "http://localhost",
-    log: makeLog("bench", "info"),
-    // the program counts and times every request, too
-    onAnswered: makeWebMetrics(makeOwnMetrics("web")),
-  });
-  const path = "/v1/status";
-  const text = await (
-    await fetch(`http://127.0.0.1:${web.port}${path}`)
-  ).text();
-  const app = express();
-  app.use(limiter(rateLimit));
-  app.get(path, (_request, response) => {
-    response.type("application/json").send(text);
-  });
-  const bare = await serve(app);
-  const rates: Record<"web" | "bare", number[]> = { web: [], bare: [] };
-  for (const port of [web.port, bare.port])
-    await load(port, path, connections, 1);
-  for (let round = 0; round < rounds; round++)
-    for (const [name, { port }] of [
-      ["web", web],
-      ["bare", bare],
-    ] as const) {
-      const taken = await load(port, path, connections, roundSeconds);
-      rates[name].push((taken.answers / taken.tookMs) * 1000);
-    }
-  await web.close();
-  bare.close();
-  return [
-    {
-      what: `/v1/status within a tick, ${connections} connections`,
-      value: spreadOf(rates.web).p50,
-      unit: "answers/s",
-      floor: {
-        value: spreadOf(rates.bare).p50,
-        what: `a bare Express app with the same limiter and bytes (${Math.round(text.length / 1024)} KiB)`,
-      },
-    },
-  ];
 }
 
 /** Nothing that is kept holds: each answer is made anew. */

@@ -69,11 +69,11 @@ void t.test("on a new timeline", async (t) => {
   });
 
   await t.test("a channel that has it is not sent it again", async (t) => {
-    t.same(await pool.file("outbox_waits"), [
-      { waiting: false, timeline: await timelineOf(pool) },
+    t.same(await pool.file("alerts_due"), [
+      { waiting: false, due: false, timeline: await timelineOf(pool) },
     ]);
     await pool.script("update timeline set adopted_at = '-infinity'");
-    t.match(await pool.file("outbox_waits"), [{ waiting: true }]);
+    t.match(await pool.file("alerts_due"), [{ waiting: true }]);
     await pool.file("expand_alerts", [null, 100]);
     t.same(await deliveriesOf(pool, slug), [
       { channel_id: channels[0], kind: "opened", state: "delivered" },

@@ -130,6 +130,8 @@ export function startDispatcher({
   let underWay = 0;
   let closing = false;
   let mayHaveNew = true;
+  /** Some channel may be free for what is first in its line. */
+  let mayBeDue = false;
   let lookAtMs = 0;
   let sweepAtMs = 0;
   let unreadable: string | null = null;
@@ -150,9 +152,10 @@ export function startDispatcher({
       await settle();
       if (mayHaveNew || performance.now() >= lookAtMs) await look();
       if (performance.now() >= sweepAtMs) await sweep();
-      if (!closing) await claim();
-      return rules.look_ms;
+      if (mayBeDue && !closing) await claim();
+      return Math.max(0, Math.ceil(lookAtMs - performance.now()));
     } catch (error) {
+      mayBeDue = true;
       if (!countsAsAway(log, "turns of the dispatcher", error))
         log.error("could not go on with alerts; the next turn tries again", {
           stack: stackOf(error),
@@ -165,7 +168,15 @@ export function startDispatcher({
   async function look(): Promise<void> {
     mayHaveNew = false;
     lookAtMs = performance.now() + rules.look_ms;
+    const [found] = await db.file<Found>("alerts_due");
+    if (found!.timeline !== timeline) await comeTo(found!.timeline);
+    if (found!.due) mayBeDue = true;
+    if (found!.waiting) await putInLine();
+  }
+
+  async function putInLine(): Promise<void> {
     const { events, deliveries, skipped, dropped, more } = await expand();
+    if (deliveries > 0) mayBeDue = true;
     if (deliveries + dropped > 0)
       log.info("alerts", { events, deliveries, skipped, dropped });
     if (!more) return;
@@ -174,10 +185,6 @@ export function startDispatcher({
   }
 
   async function expand(): Promise<Expanded> {
-    // nearly always it is empty, and that is to cost nothing
-    const [outbox] = await db.file<Outbox>("outbox_waits");
-    if (outbox!.timeline !== timeline) await comeTo(outbox!.timeline);
-    if (!outbox!.waiting) return nothing;
     return db.transaction(async (tx) => {
       const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
       if (!outbox!.held) return nothing;
@@ -259,7 +266,8 @@ export function startDispatcher({
       else void send({ claimed, sealing, askedAtMs, gotAtMs });
     }
     // the next in those lines may be due
-    if (rows.some(({ state }) => state === "dropped")) turning.wake();
+    mayBeDue = rows.some(({ state }) => state === "dropped");
+    if (mayBeDue) turning.wake();
   }
 
   async function send(sending: Sending): Promise<void> {
@@ -354,6 +362,7 @@ export function startDispatcher({
       ended = [...settling, ...ended];
       throw error;
     }
+    mayBeDue = true;
     for (const row of rows) tellSettled(row);
     if (rows.some(({ channel_off: off }) => off !== null))
       await endWhatIsNotSent();
@@ -413,9 +422,10 @@ export function startDispatcher({
   };
 }
 
-/** One row of `outbox_waits.sql`. */
-interface Outbox {
+/** One row of `alerts_due.sql`. */
+interface Found {
   waiting: boolean;
+  due: boolean;
   timeline: string;
 }
 

@@ -1,4 +1,5 @@
-import type { Request, RequestHandler } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Addressed } from "./shortcut.js";
 
 /** One request, when it is over. */
 export interface Answered {
@@ -9,27 +10,25 @@ export interface Answered {
   tookMs: number;
 }
 
-/** Tells of every request when it is over. */
+/** Tells of a request when it is over. */
 export function whenAnswered(
+  request: IncomingMessage,
+  response: ServerResponse,
   tell: (answered: Answered) => void,
-): RequestHandler {
-  return (request, response, next) => {
-    const begunMs = performance.now();
-    response.once("close", () => {
-      tell({
-        route: routeOf(request),
-        status: response.writableFinished
-          ? String(response.statusCode)
-          : "aborted",
-        tookMs: performance.now() - begunMs,
-      });
+): void {
+  const begunMs = performance.now();
+  response.once("close", () => {
+    tell({
+      route: routeOf(request),
+      status: response.writableFinished
+        ? String(response.statusCode)
+        : "aborted",
+      tookMs: performance.now() - begunMs,
     });
-    next();
-  };
+  });
 }
 
 /** Never the path that was asked for: anybody can name endlessly many. Of several names of a route the last one. */
-function routeOf(request: Request): string {
-  const route = request.route as { path: string | string[] } | undefined;
+function routeOf({ route }: Addressed): string {
   return (route && [route.path].flat().at(-1)) ?? "none";
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import express, {
   type Express,
   type RequestHandler,
@@ -6,8 +7,10 @@ import express, {
 import type { Pool } from "../db.js";
 import { healthBody, readinessOf } from "../health.js";
 import type { Log } from "../log.js";
-import { categories, type Registry } from "../registry.js";
-import { type Answered, whenAnswered } from "./answered.js";
+import type { Registry } from "../registry.js";
+import type { Answered } from "./answered.js";
+import { type Boards, makeBoards } from "./boards.js";
+import { type Clock, makeClock } from "./clock.js";
 import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
 import { inTurn } from "./in-turn.js";
@@ -19,14 +22,14 @@ import { openapiRoute } from "./openapi.js";
 import { pageRoute, pages } from "./pages.js";
 import { answerErrors, notFound, Problem } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
-import { limiter } from "./rate-limit.js";
+import { type Limit, limiter, makeLimit } from "./rate-limit.js";
 import { readiness } from "../readiness.js";
 import { singleFlight } from "../single-flight.js";
 import { regionsRoute } from "./regions.js";
 import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
-import { type Bounds, makeSnapshots } from "./snapshot.js";
+import { makeSnapshots } from "./snapshot.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
@@ -46,16 +49,47 @@ export interface AppOptions {
   log: Log;
   /** Told of every request when it is over. */
   onAnswered?: (answered: Answered) => void;
+  /**
+   * How long a reading of the database's clock is good for: so much later than a tick its bodies may be shown. Under load the
+   * database is then asked a few times a second, and not between any two answers. Absent: 0.
+   */
+  clockTrustedMs?: number;
+}
+
+/** What the app has in common with what answers before it. */
+export interface Shared {
+  clock: Clock;
+  boards: Boards;
+  limit: Limit | null;
+  /** What went wrong with a request before it came to the app. */
+  failures: WeakMap<IncomingMessage, unknown>;
+}
+
+export function makeShared({
+  pool,
+  registry,
+  rateLimit,
+  clockTrustedMs,
+}: AppOptions): Shared {
+  const clock = makeClock(pool, clockTrustedMs);
+  return {
+    clock,
+    boards: makeBoards(pool, registry, clock),
+    limit: makeLimit(rateLimit),
+    failures: new WeakMap(),
+  };
 }
 
 /** The public API. It only reads, holds no state but bodies of the newest tick, and does not listen by itself. */
-export function makeApp(options: AppOptions): Express {
+export function makeApp(
+  options: AppOptions,
+  { clock, boards, limit, failures }: Shared = makeShared(options),
+): Express {
   const { registry, log } = options;
   const pool = inTurn(options.pool, ofWholeWindows);
-  const snapshots = makeSnapshots(pool, keptBodies(registry));
   // apart, since anybody can name many pages and windows, and none of them may drive a venue's body out
-  const incidents = makeSnapshots(pool, { bodies: 100, bytes: 16 * MiB });
-  const windows = makeSnapshots(pool, { bodies: 100, bytes: 16 * MiB });
+  const incidents = makeSnapshots(pool, hundred, clock);
+  const windows = makeSnapshots(pool, hundred, clock);
   const answerCsv = csvAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
@@ -64,7 +98,6 @@ export function makeApp(options: AppOptions): Express {
   app.set("query parser", false);
   app.set("trust proxy", [...options.trustProxy]);
 
-  if (options.onAnswered) app.use(whenAnswered(options.onAnswered));
   app.use((_request, response, next) => {
     for (const [name, value] of Object.entries(publicHeaders))
       response.setHeader(name, value);
@@ -83,21 +116,22 @@ export function makeApp(options: AppOptions): Express {
     response.status(state.ready ? 200 : 503).json(state);
   });
 
-  if (options.rateLimit > 0) app.use(limiter(options.rateLimit));
-  app.get("/v1/status", statusRoute(registry, snapshots));
+  if (limit) app.use(limiter(limit));
+  app.use((request, _response, next) => next(failures.get(request)));
+  app.get("/v1/status", statusRoute(boards));
   app.get(
     ["/v1/exchanges/:venue", "/v1/targets/:venue"],
-    venueRoute(registry, snapshots, answerCsv),
+    venueRoute(registry, boards, answerCsv),
   );
-  app.get("/v1/regions", regionsRoute(snapshots));
+  app.get("/v1/regions", regionsRoute(boards));
   app.get("/v1/thresholds", thresholdsRoute(registry));
   app.get("/v1/reliability", reliabilityRoute(windows, answerCsv));
   app.get("/v1/detection", detectionRoute(windows));
-  app.get("/v1/notify", notifyRoute(snapshots));
+  app.get("/v1/notify", notifyRoute(boards));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   // apart, for its key changes with time: one body at a time is of use
-  const metrics = makeSnapshots(pool, { bodies: 1, bytes: 64 * MiB });
+  const metrics = makeSnapshots(pool, one, clock);
   app.get("/metrics", metricsRoute(metrics));
   for (const [path, file] of Object.entries(pages))
     app.get(path, pageRoute(file));
@@ -107,18 +141,11 @@ export function makeApp(options: AppOptions): Express {
 }
 
 const MiB = 2 ** 20;
+const hundred = { bodies: 100, bytes: 16 * MiB };
+const one = { bodies: 1, bytes: 64 * MiB };
 
 /** Statements over windows of 90 lengths and eight categories: far more answers than are kept. */
 const ofWholeWindows = new Set(["reliability", "reliability_csv", "detection"]);
-
-/**
- * A board for each category and for all, every venue in both ranges from every region, the regions
- * and the alerts: 100 kB each.
- */
-function keptBodies({ venues, regions }: Registry): Bounds {
-  const bodies = categories.length + 1 + venues.length * regions.length * 2 + 2;
-  return { bodies, bytes: 64 * MiB };
-}
 
 /** Node would answer these itself, without a word. */
 const onlyWholeRequests: RequestHandler = (request, _response, next) => {

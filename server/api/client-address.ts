@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from "node:net";
-import type { Request } from "express";
+import type { IncomingMessage } from "node:http";
 
 /**
  * The IP address of the client: the socket's, or behind proxies that `TRUST_PROXY` names the last one in `X-Forwarded-For` that is no
@@ -7,14 +7,21 @@ import type { Request } from "express";
  *
  * Cuts the ports off that header, which Azure's gateway and others write: a port is another one for each connection. In the header itself, because
  * Express compares its entries with `TRUST_PROXY`, and an entry with a port equals none.
+ *
+ * @param ipOf the address as Express finds it, by the header as it is then
  */
-export function clientAddress(request: Request): string {
+export function clientAddress(
+  request: IncomingMessage,
+  ipOf: () => string | undefined,
+): string {
   const header = "x-forwarded-for";
   const forwarded = request.headers[header];
   if (typeof forwarded === "string")
     request.headers[header] = forwarded.split(",").map(withoutPort).join(", ");
-  const { ip, socket } = request;
-  return ip !== undefined && isIP(ip) !== 0 ? ip : (socket.remoteAddress ?? "");
+  const ip = ipOf();
+  return ip !== undefined && isIP(ip) !== 0
+    ? ip
+    : (request.socket.remoteAddress ?? "");
 }
 
 /** Of `192.0.2.1:5678`, `[2001:db8::1]:5678` and `[2001:db8::1]`. */

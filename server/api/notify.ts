@@ -1,11 +1,10 @@
 import type { RequestHandler } from "express";
 import { answerJson } from "./answer.js";
-import type { Snapshots } from "./snapshot.js";
+import type { Boards } from "./boards.js";
 
 /** `/v1/notify`: how soon alerts arrive. */
-export function notifyRoute(snapshots: Snapshots): RequestHandler {
+export function notifyRoute(boards: Boards): RequestHandler {
   return async (_request, response) => {
-    const snapshot = await snapshots("notify", [], []);
-    await answerJson(response, snapshot!);
+    await answerJson(response, (await boards.notify())!);
   };
 }

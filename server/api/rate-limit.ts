@@ -1,21 +1,36 @@
 import type { RequestHandler } from "express";
-import { ipKeyGenerator, rateLimit } from "express-rate-limit";
+import { ipKeyGenerator, MemoryStore, rateLimit } from "express-rate-limit";
 import { clientAddress } from "./client-address.js";
 import { sendProblem } from "./problem.js";
 
-/** What one customer of a provider usually has; an address of it alone is one of endlessly many. */
-const ipv6Subnet = 56;
+/** How many requests a minute an address may make, and how many each has made. This process alone counts. */
+export interface Limit {
+  perMinute: number;
+  store: MemoryStore;
+}
 
-/** So many requests a minute from an address, counted by this process alone; `RateLimit` headers say how many are left. */
-export function limiter(perMinute: number): RequestHandler {
+/** What one customer of a provider usually has; an address of it alone is one of endlessly many. */
+export const ipv6Subnet = 56;
+
+/** @returns null where there is no limit */
+export function makeLimit(perMinute: number): Limit | null {
+  return perMinute > 0 ? { perMinute, store: new MemoryStore() } : null;
+}
+
+/** Counts a request, or refuses it; `RateLimit` headers say how many are left. */
+export function limiter({ perMinute, store }: Limit): RequestHandler {
   return rateLimit({
     windowMs: 60_000,
     limit: perMinute,
+    store,
     // the next draft adds a hash of the address, which a shared cache would hand to others, and which is soon guessed
     standardHeaders: "draft-7",
     legacyHeaders: false,
     keyGenerator: (request) =>
-      ipKeyGenerator(clientAddress(request), ipv6Subnet),
+      ipKeyGenerator(
+        clientAddress(request, () => request.ip),
+        ipv6Subnet,
+      ),
     // its checks of our settings look at what clients send, and print past the log
     validate: false,
     handler: (_request, response) => {

@@ -1,16 +1,10 @@
 import type { RequestHandler } from "express";
-import { rulesRow } from "../engine/rules.js";
 import { answerJson } from "./answer.js";
-import type { Snapshots } from "./snapshot.js";
+import type { Boards } from "./boards.js";
 
 /** `/v1/regions`: the fleet, as measured, and its quorum. */
-export function regionsRoute(snapshots: Snapshots): RequestHandler {
+export function regionsRoute(boards: Boards): RequestHandler {
   return async (_request, response) => {
-    const snapshot = await snapshots(
-      "regions",
-      [],
-      [rulesRow.quorum_min_regions],
-    );
-    await answerJson(response, snapshot!);
+    await answerJson(response, (await boards.regions())!);
   };
 }

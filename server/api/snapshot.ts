@@ -1,6 +1,6 @@
 import type { Pool } from "../db.js";
-import { singleFlight } from "../single-flight.js";
 import { type Body, makeBody } from "./body.js";
+import { type Clock, makeClock } from "./clock.js";
 
 /** A finished body, the instant that it shows, and what else its statement says of it. */
 export interface Snapshot {
@@ -14,11 +14,6 @@ export interface Bounds {
   bodies: number;
   /** Of all bodies, in all their forms. */
   bytes: number;
-}
-
-interface ClockRow {
-  generated_at: Date;
-  moved_at: Date | null;
 }
 
 interface SnapshotRow {
@@ -35,11 +30,14 @@ interface SnapshotRow {
  *
  * @param bounds of what is kept; the least recently used goes first
  */
-export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
+export function makeSnapshots(
+  pool: Pick<Pool, "file">,
+  bounds: Bounds,
+  clock: Clock = makeClock(pool),
+) {
   const kept = new Map<string, Snapshot>();
   let keptBytes = 0;
   const underWay = new Map<string, Promise<Snapshot | null>>();
-  const clock = singleFlight(() => pool.file<ClockRow>("clock"));
 
   async function current(
     key: string,
@@ -54,6 +52,7 @@ export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
     }
     const [row] = await pool.file<SnapshotRow>(file, values);
     if (!row) return null;
+    clock.expire();
     const { generated_at: generatedAt, body, closed = false } = row;
     const made = { generatedAt, body: makeBody(body), closed };
     keep(key, made);
@@ -64,11 +63,11 @@ export function makeSnapshots(pool: Pick<Pool, "file">, bounds: Bounds) {
     { generatedAt }: Snapshot,
     holdMs: number,
   ): Promise<boolean> {
-    const [now] = await clock();
-    const ageMs = +now!.generated_at - +generatedAt;
+    const now = await clock.read();
+    const ageMs = +now.generated_at - +generatedAt;
     if (ageMs < 0 || ageMs > holdMs) return false;
     // at its own instant, too: what an operator takes back is dated by the tick after which he does it
-    return ageMs === 0 || !(now!.moved_at && now!.moved_at >= generatedAt);
+    return ageMs === 0 || !(now.moved_at && now.moved_at >= generatedAt);
   }
 
   function keep(key: string, snapshot: Snapshot): void {

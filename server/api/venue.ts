@@ -2,10 +2,10 @@ import type { RequestHandler } from "express";
 import type { Registry } from "../registry.js";
 import { presentIds } from "../venue-ids.js";
 import { answerJson, queryOf } from "./answer.js";
+import type { Boards } from "./boards.js";
 import type { AnswerCsv } from "./csv.js";
 import { choice, format, parameterReader, region } from "./parameters.js";
 import { Problem, shortened } from "./problem.js";
-import type { Snapshots } from "./snapshot.js";
 
 export function venueParameters(registry: Registry) {
   return {
@@ -22,7 +22,7 @@ export function venueParameters(registry: Registry) {
 /** `/v1/exchanges/{venue}` and `/v1/targets/{venue}`: one venue in detail, the same bytes on both paths. */
 export function venueRoute(
   registry: Registry,
-  snapshots: Snapshots,
+  boards: Boards,
   answerCsv: AnswerCsv,
 ): RequestHandler<{ venue: string }> {
   const read = parameterReader(venueParameters(registry));
@@ -41,19 +41,11 @@ export function venueRoute(
         name: `${venue}-days-90`,
         empty: () => noSuchVenue(venue),
       });
-    const snapshot = await snapshots(
-      "venue",
-      [venue, range, region],
-      [venue, range, region],
-      range === "7d" ? weekHeldMs : 0,
-    );
+    const snapshot = await boards.venue(venue, range, region);
     if (!snapshot) throw noSuchVenue(venue);
     await answerJson(response, snapshot);
   };
 }
-
-/** For buckets of an hour one open page need not keep the embedded database busy at every tick. */
-const weekHeldMs = 30_000;
 
 function noSuchVenue(venue: string): Problem {
   return new Problem(

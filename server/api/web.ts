@@ -8,9 +8,12 @@ import type { Duplex } from "node:stream";
 import type { Request, Response } from "express";
 import { addressOf, listen } from "../listen.js";
 import { stackOf } from "../user-error.js";
-import { type AppOptions, makeApp } from "./app.js";
+import { whenAnswered } from "./answered.js";
+import { type AppOptions, makeApp, makeShared } from "./app.js";
 import { problemBody } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
+import { clientAddress } from "./client-address.js";
+import { makeShortcut } from "./shortcut.js";
 
 export interface Web {
   url: string;
@@ -33,16 +36,42 @@ const closeWithinMs = 2_000;
 export async function startWeb(
   options: AppOptions & { port: number; host: string },
 ): Promise<Web> {
-  const app = makeApp(options);
+  const { onAnswered, registry } = options;
+  const shared = makeShared(options);
+  const app = makeApp(options, shared);
+  // Express' own reading of a request, which goes by the proxies that the app trusts
+  const ipOf = (request: IncomingMessage) => {
+    const ip: unknown = Reflect.get(
+      app.request,
+      "ip",
+      Object.assign(request, { app }),
+    );
+    return typeof ip === "string" ? ip : undefined;
+  };
+  const addressOf = (request: IncomingMessage) =>
+    clientAddress(request, () => ipOf(request));
+  const { boards, limit, failures } = shared;
+  const shortcut = makeShortcut(registry, boards, limit, addressOf, failures);
   const answers = new WeakMap<Duplex, ServerResponse>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     answers.set(request.socket, response);
+    if (onAnswered) whenAnswered(request, response, onAnswered);
+    const answering = shortcut(request, response);
+    if (!answering) return answerByApp(request, response);
+    answering.then(
+      (answered) => answered || answerByApp(request, response),
+      (error: unknown) => failed(error, response),
+    );
+  };
+  const failed = (error: unknown, response: ServerResponse) => {
+    options.log.error("answering failed", { stack: stackOf(error) });
+    response.destroy();
+  };
+  const answerByApp = (request: IncomingMessage, response: ServerResponse) =>
     app(request as Request, response as Response, (error?: unknown) => {
       if (error === undefined) return refusePathless(response);
-      options.log.error("answering an error failed", { stack: stackOf(error) });
-      response.destroy();
+      failed(error, response);
     });
-  };
   /** What was asked before on a connection, and is not answered yet: Node does not let answers of ours wait for it. */
   const owedBefore = (socket: Duplex) => {
     const last = answers.get(socket);

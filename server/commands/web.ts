@@ -19,6 +19,9 @@ export const help = `Serves the public API at PORT, and its own health at HEALTH
 /** A page that takes longer is given up: its reader has gone long before. */
 const statementTimeoutMs = 10_000;
 
+/** A hundredth of the time between two ticks; readers' caches may keep a body for five seconds. */
+const clockTrustedMs = 50;
+
 export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("web", settings.logLevel, undefined, {
@@ -57,6 +60,7 @@ export async function run(): Promise<void> {
       registry,
       log,
       onAnswered,
+      clockTrustedMs,
     });
     life.onClose("web server", web.close);
     const health = await startHealth({

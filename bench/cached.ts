@@ -1,0 +1,102 @@
+/** How fast a board is sent that is made already: plain and compressed, against a bare server that sends the same bytes. */
+import { createServer } from "node:http";
+import { request } from "undici";
+import { makeWebMetrics } from "../server/api/web-metrics.js";
+import { startWeb } from "../server/api/web.js";
+import { tick } from "../server/engine/tick.js";
+import { listen } from "../server/listen.js";
+import { makeLog } from "../server/log.js";
+import { makeOwnMetrics } from "../server/own-metrics.js";
+import { type Figure, spreadOf } from "./figure.js";
+import { openStage, recordHistory, type Stage } from "./stage.js";
+import { load } from "./web-load.js";
+
+const path = "/v1/status";
+const connections = 32;
+const roundSeconds = 3;
+const rounds = 5;
+
+export async function benchCached(): Promise<Figure[]> {
+  const stage = await openStage();
+  try {
+    await recordHistory(stage);
+    await tick(stage.pool, new Date());
+    const figures: Figure[] = [];
+    for (const encoding of ["identity", "gzip", "br"])
+      figures.push(await cachedBoard(stage, encoding));
+    return figures;
+  } finally {
+    await stage.close();
+  }
+}
+
+/** By turns, so that whatever else the machine does slows both. */
+async function cachedBoard(
+  { pool, registry }: Stage,
+  encoding: string,
+): Promise<Figure> {
+  const web = await startWeb({
+    pool,
+    registry,
+    port: 0,
+    host: "127.0.0.1",
+    // counted as in production, and never reached
+    rateLimit: 1_000_000_000,
+    trustProxy: [],
+    siteUrl: "http://localhost",
+    baseUrl: "http://localhost",
+    log: makeLog("bench", "info"),
+    onAnswered: makeWebMetrics(makeOwnMetrics("web")),
+    clockTrustedMs: 50,
+  });
+  const bytes = await bytesOf(web.port, encoding);
+  const bare = await startBare(bytes, encoding);
+  const rates: Record<"ours" | "bare", number[]> = { ours: [], bare: [] };
+  for (const { port } of [web, bare])
+    await load(port, path, connections, 1, encoding);
+  for (let round = 0; round < rounds; round++)
+    for (const [name, { port }] of [
+      ["ours", web],
+      ["bare", bare],
+    ] as const) {
+      const taken = await load(port, path, connections, roundSeconds, encoding);
+      rates[name].push((taken.answers / taken.tookMs) * 1000);
+    }
+  await web.close();
+  bare.close();
+  return {
+    what: `${path} within a tick, ${encoding}, ${connections} connections`,
+    value: spreadOf(rates.ours).p50,
+    unit: "answers/s",
+    floor: {
+      value: spreadOf(rates.bare).p50,
+      what: `bare node:http with the same ${(bytes.length / 1024).toFixed(1)} KiB`,
+    },
+  };
+}
+
+async function bytesOf(port: number, encoding: string): Promise<Buffer> {
+  const { body } = await request(`http://127.0.0.1:${port}${path}`, {
+    headers: { "accept-encoding": encoding },
+  });
+  return Buffer.from(await body.arrayBuffer());
+}
+
+async function startBare(bytes: Buffer, encoding: string) {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, {
+      "Content-Type": "application/json; charset=utf-8",
+      "Content-Length": bytes.length,
+      ...(encoding !== "identity" && { "Content-Encoding": encoding }),
+    });
+    response.end(bytes);
+  });
+  const port = await listen(server, 0, "127.0.0.1", "PORT");
+  return {
+    port,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Pool } from "../db.js";
+import { rulesRow } from "../engine/rules.js";
+import { categories, type Category, type Registry } from "../registry.js";
+import type { Clock } from "./clock.js";
+import { makeSnapshots, type Snapshot } from "./snapshot.js";
+
+/** The pages that everybody asks for and that change with each tick: every one is made once a tick. */
+export interface Boards {
+  /** @param category null: all venues */
+  status(category: Category | null): Promise<Snapshot | null>;
+  /** @returns null where the database does not have the venue */
+  venue(
+    id: string,
+    range: "24h" | "7d",
+    region: string | null,
+  ): Promise<Snapshot | null>;
+  /** From where a venue is shown to who names no region; null where there is none. */
+  usualRegion: string | null;
+  regions(): Promise<Snapshot | null>;
+  notify(): Promise<Snapshot | null>;
+}
+
+export function makeBoards(
+  pool: Pick<Pool, "file">,
+  registry: Registry,
+  clock: Clock,
+): Boards {
+  const snapshots = makeSnapshots(pool, keptBodies(registry), clock);
+  return {
+    usualRegion: registry.regions[0]?.id ?? null,
+    status: (category) =>
+      snapshots(
+        "status",
+        [category],
+        [category, categories, registry.probeIntervalMs],
+      ),
+    venue: (id, range, region) =>
+      snapshots(
+        "venue",
+        [id, range, region],
+        [id, range, region],
+        range === "7d" ? weekHeldMs : 0,
+      ),
+    regions: () => snapshots("regions", [], [rulesRow.quorum_min_regions]),
+    notify: () => snapshots("notify", [], []),
+  };
+}
+
+/** For buckets of an hour one open page need not keep the embedded database busy at every tick. */
+const weekHeldMs = 30_000;
+
+const MiB = 2 ** 20;
+
+/**
+ * A board for each category and for all, every venue in both ranges from every region, the regions
+ * and the alerts: 100 kB each.
+ */
+function keptBodies({ venues, regions }: Registry) {
+  const bodies = categories.length + 1 + venues.length * regions.length * 2 + 2;
+  return { bodies, bytes: 64 * MiB };
+}

@@ -1,0 +1,177 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ipKeyGenerator } from "express-rate-limit";
+import { categories, type Registry } from "../registry.js";
+import { dataCache } from "./answer.js";
+import type { Boards } from "./boards.js";
+import type { Encoded } from "./body.js";
+import { chosenEncoding, type Encoding } from "./encoding.js";
+import { publicHeaders } from "./public-headers.js";
+import { ipv6Subnet, type Limit } from "./rate-limit.js";
+import type { Snapshot } from "./snapshot.js";
+
+/** A page at an address that is written as most clients write it. */
+interface Address {
+  /** As the app names its route. */
+  route: string;
+  ask: () => Promise<Snapshot | null>;
+}
+
+/** What of a request only Express adds. */
+export type Addressed = IncomingMessage & {
+  ip?: string | undefined;
+  route?: { path: string | string[] };
+};
+
+/**
+ * Answers the boards at their usual addresses without Express, whose middleware takes four times as long as Node needs to send
+ * a body that is made already. The answers are the same, header by header.
+ *
+ * @param limit null: no limit
+ * @param addressOf the client's address, as the app finds it
+ * @param failures where an error is left for the app, which answers it
+ * @returns a function that answers a request and resolves with true; with false, nothing has been sent, and the request is
+ *   the app's, which answers all errors and refusals
+ */
+export function makeShortcut(
+  registry: Registry,
+  boards: Boards,
+  limit: Limit | null,
+  addressOf: (request: IncomingMessage) => string,
+  failures: WeakMap<IncomingMessage, unknown>,
+) {
+  const addresses = addressesOf(registry, boards);
+  const encodingOf = remembered(chosenEncoding);
+
+  async function answer(
+    request: Addressed,
+    response: ServerResponse,
+    { route, ask }: Address,
+  ): Promise<boolean> {
+    const taken = limit && (await take(limit, addressOf(request)));
+    if (taken?.refused) return false;
+    request.route = { path: route };
+    try {
+      const snapshot = await ask();
+      if (snapshot) {
+        const encoded = await snapshot.body.as(askedEncoding(request));
+        send(request, response, encoded, taken?.headers ?? []);
+        return true;
+      }
+    } catch (error) {
+      // not asked again: a second answer may hide what went wrong
+      failures.set(request, error);
+    }
+    // the app counts it
+    if (limit && taken) await limit.store.decrement(taken.key);
+    return false;
+  }
+
+  function askedEncoding({ headers }: IncomingMessage): Encoding {
+    const asked = headers["accept-encoding"];
+    return encodingOf(typeof asked === "string" ? asked : undefined);
+  }
+
+  return function shortcut(
+    request: Addressed,
+    response: ServerResponse,
+  ): Promise<boolean> | false {
+    const address =
+      request.method === "GET" ? addresses.get(request.url!) : undefined;
+    return (
+      address !== undefined &&
+      isPlain(request) &&
+      answer(request, response, address)
+    );
+  };
+}
+
+export type Shortcut = ReturnType<typeof makeShortcut>;
+
+function addressesOf(
+  { venues }: Registry,
+  boards: Boards,
+): ReadonlyMap<string, Address> {
+  const status = "/v1/status";
+  const addresses = new Map<string, Address>([
+    [status, { route: status, ask: () => boards.status(null) }],
+    ["/v1/regions", { route: "/v1/regions", ask: () => boards.regions() }],
+    ["/v1/notify", { route: "/v1/notify", ask: () => boards.notify() }],
+  ]);
+  for (const category of categories)
+    addresses.set(`${status}?category=${category}`, {
+      route: status,
+      ask: () => boards.status(category),
+    });
+  for (const { id } of venues)
+    for (const name of ["exchanges", "targets"])
+      addresses.set(`/v1/${name}/${id}`, {
+        route: "/v1/targets/:venue",
+        ask: () => boards.venue(id, "24h", boards.usualRegion),
+      });
+  return addresses;
+}
+
+/** Nothing that the app would look at; of conditions only the one that most clients send. */
+function isPlain({ headers, httpVersion }: IncomingMessage): boolean {
+  const known = headers["if-none-match"];
+  return (
+    (headers.host !== undefined || httpVersion !== "1.1") &&
+    headers.expect === undefined &&
+    headers["if-modified-since"] === undefined &&
+    (known === undefined ||
+      (headers["cache-control"] === undefined && /^"[\w-]+"$/.test(known)))
+  );
+}
+
+async function take({ store, perMinute }: Limit, ip: string) {
+  const key = ipKeyGenerator(ip, ipv6Subnet);
+  const { totalHits, resetTime } = await store.increment(key);
+  if (totalHits > perMinute) {
+    await store.decrement(key);
+    return { key, refused: true, headers: [] };
+  }
+  // as express-rate-limit writes them for draft 7
+  const resetSeconds = Math.max(
+    0,
+    Math.ceil((+resetTime! - Date.now()) / 1000),
+  );
+  const headers = [
+    "RateLimit-Policy",
+    `${perMinute};w=60`,
+    "RateLimit",
+    `limit=${perMinute}, remaining=${perMinute - totalHits}, reset=${resetSeconds}`,
+  ];
+  return { key, refused: false, headers };
+}
+
+const always = Object.entries(publicHeaders).flat();
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { bytes, etag, encoding }: Encoded,
+  limitHeaders: string[],
+): void {
+  const isKnown = request.headers["if-none-match"] === etag;
+  const headers = always.concat(limitHeaders);
+  if (!isKnown) headers.push("Content-Type", "application/json; charset=utf-8");
+  headers.push("Cache-Control", dataCache, "Vary", "Accept-Encoding");
+  headers.push("ETag", etag);
+  if (encoding !== "identity") headers.push("Content-Encoding", encoding);
+  if (!isKnown) headers.push("Content-Length", String(bytes.length));
+  response.writeHead(isKnown ? 304 : 200, headers);
+  response.end(isKnown ? undefined : bytes);
+}
+
+/** Clients send few different values, and anybody may send endlessly many. */
+function remembered(of: (accepted: string | undefined) => Encoding) {
+  const known = new Map<string | undefined, Encoding>();
+  return (accepted: string | undefined): Encoding => {
+    let encoding = known.get(accepted);
+    if (encoding === undefined) {
+      encoding = of(accepted);
+      if (known.size < 200) known.set(accepted, encoding);
+    }
+    return encoding;
+  };
+}
