@@ -15,13 +15,20 @@ export function databaseFault(
   setting = "DATABASE_URL",
 ): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
-  const key = message === "timeout expired" ? "ETIMEDOUT" : code;
+  const key = keyOf(code, message);
   const advice = key === undefined ? undefined : advices[key];
   if (advice === undefined) return null;
   return new UserError(
     `the database ${placeOf(url)} cannot be used (${key}): ${advice.replaceAll("DATABASE_URL", setting)}`,
     { cause: error },
   );
+}
+
+/** Of faults that pg itself finds there is no code. */
+function keyOf(code?: string, message?: string): string | undefined {
+  if (message === "timeout expired") return "ETIMEDOUT";
+  if (message?.includes("client password must be a")) return "no password";
+  return code;
 }
 
 /** By errno or SQLSTATE. */
@@ -38,6 +45,8 @@ const advices: Record<string, string> = {
     "it does not answer; look after the network and its firewalls, or correct DATABASE_URL",
   "28P01":
     "it refuses the password; correct DATABASE_URL, or the file that DATABASE_PASSWORD_FILE names",
+  "no password":
+    "it asks for a password; give one by DATABASE_URL or DATABASE_PASSWORD_FILE, or, for the embedded database, set DATA_DIR as it is set there",
   "28000": "it refuses the user; correct DATABASE_URL, or let the user in",
   "3D000":
     "it has no database of that name; create it, or correct DATABASE_URL",

@@ -1,18 +1,23 @@
 import { makeDataDir } from "../data-dir.js";
+import { analyst } from "../embedded/analyst.js";
 import { startEmbedded } from "../embedded/embedded.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { embeddedUrl, readSettings } from "../settings.js";
 
 export const help = `Hosts the embedded TimescaleDB in DATA_DIR, on the loopback address at EMBEDDED_PORT, in PostgreSQL's protocol.
-One process at a time may have a data directory. It never calls fsync: see README.md.`;
+One process at a time may have a data directory. It never calls fsync: see README.md. It asks for passwords, which the first start
+puts into DATA_DIR: the owner's into database.password, the read-only analyst's into vw_analyst.pgpass.`;
 
 export async function run(): Promise<void> {
   const { dataDir, embeddedPort, logLevel } = readSettings();
   const log = makeLog("database", logLevel);
   await runUntilStopped(log, async (life) => {
     await makeDataDir(dataDir);
-    const database = await startEmbedded({ dataDir, port: embeddedPort, log });
+    const database = await startEmbedded({
+      ...{ dataDir, port: embeddedPort, log },
+      logins: [analyst],
+    });
     life.onClose("embedded database", database.close);
     // a crash rejects this; nobody awaits it, so that it ends the program as the bug that it is
     void database.failed;
