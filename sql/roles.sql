@@ -128,7 +128,7 @@ do $$
 declare
   given regprocedure;
 begin
-  -- the embedded one cannot alter the rights on a database, and lets everybody of this machine be a superuser
+  -- the embedded one cannot alter the rights on a database
   if not is_embedded() and exists (
     select
     from pg_database d

@@ -141,7 +141,7 @@ async function listen(
 ): Promise<Service> {
   const { port, log } = options;
   const { idleTransactionMs = 10_000, maxClients = 100 } = options;
-  const { turnLimitMs = 3_000 } = options;
+  const { turnLimitMs = 5_000 } = options;
   try {
     return await startService(backend, {
       ...{ port, log, idleTransactionMs, turnLimitMs, maxClients },
