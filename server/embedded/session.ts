@@ -61,8 +61,8 @@ export type Run = (sql: string) => Promise<(string | null)[][]>;
 
 export interface Backend {
   run: Run;
-  fixRole(oid: number): void;
-  unfixRole(): void;
+  fixRole: (oid: number) => void;
+  unfixRole: () => void;
 }
 
 /**
