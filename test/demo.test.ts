@@ -256,6 +256,7 @@ async function channelsAreStillThere(
   const key = (await readFile(kept, "utf8")).trim();
   const testing = runCli(t, ["channel", "test", "1"], {
     ...env,
+    DATA_DIR: join(env["DATA_DIR"]!, "demo"),
     CHANNEL_KEY: key,
     ALERT_LOOPBACK: "on",
   });
