@@ -1,6 +1,7 @@
 /** Every program of the service, started in the order in which they stand on each other. */
 
 import type { Program } from "./child.js";
+import { ownerPasswordFile } from "./embedded/passwords.js";
 import { packagedFile } from "./package.js";
 import { healthPorts } from "./ports.js";
 import {
@@ -16,7 +17,7 @@ type Changes = Partial<Record<SettingName, string>>;
 const withoutKey: Changes = { CHANNEL_KEY: "", CHANNEL_KEY_FILE: "" };
 
 export interface Database {
-  /** Where the embedded database answers; null where `DATABASE_URL` names a server, which is not ours. */
+  /** Where the embedded database answers, without its password; null where `DATABASE_URL` names a server, which is not ours. */
   embedded: string | null;
   /** The settings with which the other programs find it. */
   changes: Changes;
@@ -33,7 +34,7 @@ export interface Addresses {
 /** @param changes settings that differ from the environment */
 export async function startDatabase(
   supervisor: Supervisor,
-  { databaseUrl }: Settings,
+  { databaseUrl, dataDir }: Settings,
   changes: Changes = {},
 ): Promise<Database> {
   const embedded =
@@ -42,9 +43,12 @@ export async function startDatabase(
           program("database", { ...changes, ...withoutKey }),
         )
       : null;
-  const found =
-    embedded === null ? changes : { ...changes, DATABASE_URL: embedded };
-  return { embedded, changes: found };
+  if (embedded === null) return { embedded, changes };
+  const DATABASE_PASSWORD_FILE = ownerPasswordFile(changes.DATA_DIR ?? dataDir);
+  return {
+    embedded,
+    changes: { ...changes, DATABASE_URL: embedded, DATABASE_PASSWORD_FILE },
+  };
 }
 
 /** Brings the schema up to date. */

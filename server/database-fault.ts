@@ -36,6 +36,7 @@ function withoutCode(message = ""): string | undefined {
   const isLate =
     /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout)/;
   if (isLate.test(message)) return "ETIMEDOUT";
+  if (message.includes("client password must be a")) return "no password";
   return message === "Connection terminated unexpectedly"
     ? "ECONNRESET"
     : undefined;
@@ -70,6 +71,8 @@ const advices: Record<string, string> = {
     "it does not answer; look after the network and its firewalls, or the server behind a pooler, or correct DATABASE_URL",
   "28P01":
     "it refuses the password; correct DATABASE_URL, or the file that DATABASE_PASSWORD_FILE names",
+  "no password":
+    "it asks for a password; give one by DATABASE_URL or DATABASE_PASSWORD_FILE, or, for the embedded database, set DATA_DIR as it is set there",
   "28000": "it refuses the user; correct DATABASE_URL, or let the user in",
   "3D000":
     "it has no database of that name; create it, or correct DATABASE_URL",

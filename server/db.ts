@@ -51,7 +51,7 @@ export interface PoolOptions {
   log: Log;
   /** Connections at the most. */
   max?: number;
-  /** A statement may run this long on a server; the embedded database has no such limit. */
+  /** A statement may run this long; on the embedded database all statements of one exchange. */
   statementTimeoutMs?: number;
   /** A transaction may do nothing for this long, on a server; then its connection is ended. */
   idleInTransactionMs?: number;

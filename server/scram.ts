@@ -1,9 +1,22 @@
 /** What a PostgreSQL server keeps of a password (RFC 5802, RFC 7677): enough to know who knows it, and not the password. */
 
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+import {
+  createHash,
+  createHmac,
+  pbkdf2Sync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 
 /** As many as the server itself takes by default. */
 const iterations = 4096;
+
+export interface Verifier {
+  iterations: number;
+  salt: Buffer;
+  storedKey: Buffer;
+  serverKey: Buffer;
+}
 
 /**
  * Made here, so that the server never sees the password: what it logs of statements is of no use to who reads it.
@@ -14,12 +27,73 @@ export function scramVerifier(
   password: string,
   salt = randomBytes(16),
 ): string {
-  const salted = pbkdf2Sync(password, salt, iterations, 32, "sha256");
-  const stored = createHash("sha256").update(keyed(salted, "Client Key"));
-  const server = keyed(salted, "Server Key");
-  return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${stored.digest("base64")}:${server.toString("base64")}`;
+  const { storedKey, serverKey } = keysOf(password, salt, iterations);
+  return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${storedKey.toString("base64")}:${serverKey.toString("base64")}`;
+}
+
+/** Null for what is no such verifier, as the md5 of former times. */
+export function parseVerifier(text: string): Verifier | null {
+  const found = /^SCRAM-SHA-256\$(\d+):([^$:]+)\$([^$:]+):([^$:]+)$/.exec(text);
+  if (!found) return null;
+  const [salt, storedKey, serverKey] = found
+    .slice(2)
+    .map((part) => Buffer.from(part, "base64")) as [Buffer, Buffer, Buffer];
+  return { iterations: Number(found[1]), salt, storedKey, serverKey };
+}
+
+export function isPasswordOf(verifier: string, password: string): boolean {
+  const known = parseVerifier(verifier);
+  if (!known) return false;
+  const { storedKey } = keysOf(password, known.salt, known.iterations);
+  return equal(storedKey, known.storedKey);
+}
+
+/** Whether the proof of a client was made with the password. */
+export function proves(
+  { storedKey }: Verifier,
+  message: string,
+  proof: Buffer,
+): boolean {
+  const signature = keyed(storedKey, message);
+  if (proof.length !== signature.length) return false;
+  const clientKey = Buffer.from(proof.map((byte, i) => byte ^ signature[i]!));
+  return equal(hashed(clientKey), storedKey);
+}
+
+/** By which the server shows that it knows the verifier. */
+export function serverSignature(
+  { serverKey }: Verifier,
+  message: string,
+): Buffer {
+  return keyed(serverKey, message);
+}
+
+const decoyKey = randomBytes(32);
+
+/** A verifier that no password fits. A user has the same one as long as this process lives, as a real one would. */
+export function decoyVerifier(user: string): Verifier {
+  const [salt, storedKey, serverKey] = ["salt", "stored", "server"].map(
+    (part) => keyed(decoyKey, `${part} ${user}`),
+  ) as [Buffer, Buffer, Buffer];
+  return { iterations, salt: salt.subarray(0, 16), storedKey, serverKey };
+}
+
+function keysOf(password: string, salt: Buffer, rounds: number) {
+  const salted = pbkdf2Sync(password, salt, rounds, 32, "sha256");
+  return {
+    storedKey: hashed(keyed(salted, "Client Key")),
+    serverKey: keyed(salted, "Server Key"),
+  };
+}
+
+function hashed(key: Buffer): Buffer {
+  return createHash("sha256").update(key).digest();
 }
 
 function keyed(key: Buffer, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
+}
+
+function equal(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
 }

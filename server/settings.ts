@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 
 import { addressOf, loopback } from "./listen.js";
 import { addressesOf, withPassword } from "./database-hosts.js";
+import { ownerPasswordFile } from "./embedded/passwords.js";
 import type { LogLevel } from "./log.js";
 import { maskedAddress } from "./masked-text.js";
 import { packagedFile } from "./package.js";
@@ -304,9 +305,30 @@ function healthPorts(port: number, set: number | null): Settings["healthPort"] {
   return Object.freeze(Object.fromEntries(ports) as Settings["healthPort"]);
 }
 
-/** Where the database is: the one that is named, or the embedded one. */
+/** Where the database is: the one that is named, or the embedded one. With its password: never to be shown. */
 export function databaseUrlOf(settings: Settings): string {
-  return settings.databaseUrl ?? embeddedUrl(settings.embeddedPort);
+  const { databaseUrl, dataDir, embeddedPort } = settings;
+  if (databaseUrl !== null) return databaseUrl;
+  return withPassword(embeddedUrl(embeddedPort), embeddedPassword(dataDir));
+}
+
+/**
+ * Null where the embedded database was never started: there is nothing to connect to either, which is what the user is told.
+ *
+ * @throws UserError where the file cannot be read, by another user above all
+ */
+function embeddedPassword(dataDir: string): string | null {
+  const file = ownerPasswordFile(dataDir);
+  if (!existsSync(file)) return null;
+  try {
+    return secretIn(file);
+  } catch (error) {
+    if (!(error instanceof WrongValue)) throw error;
+    throw new UserError(
+      `${file}, the password of the embedded database: expected ${error.expected}; run this as the user who runs the database, or set DATABASE_URL`,
+      { cause: error },
+    );
+  }
 }
 
 /**
@@ -321,9 +343,9 @@ export function channelKeyOf(settings: Settings): Buffer {
   );
 }
 
-/** The embedded database takes any password; psql asks for one when the address has none. */
+/** Of its owner, without the password. */
 export function embeddedUrl(port: number): string {
-  return `postgres://postgres:embedded@127.0.0.1:${port}/template1`;
+  return `postgres://postgres@127.0.0.1:${port}/template1`;
 }
 
 /** The environment for a program that this one starts: our own, some settings changed. */

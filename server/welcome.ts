@@ -2,9 +2,12 @@
 
 import type { Addresses } from "./all-programs.js";
 
-/** @param more rows of what and where, besides those that every user has */
+/**
+ * @param psql the line by which people look into the embedded database; null where it is a server's
+ * @param more rows of what and where, besides those that every user has
+ */
 export function welcome(
-  embedded: string | null,
+  psql: string | null,
   { web, core, probes }: Addresses,
   more: readonly (readonly [string, string])[] = [],
 ): string {
@@ -18,11 +21,11 @@ export function welcome(
       `health of probe ${region}`,
       `${url}/healthz`,
     ]),
-    ["database", `psql "${embedded ?? "$DATABASE_URL"}"`],
+    ["database", psql ?? 'psql "$DATABASE_URL"'],
     ...more,
   ] as const;
   const lines = rows.map(([what, where]) => `  ${what.padEnd(30)}${where}\n`);
-  const note = vantageNote([...probes.keys()], embedded !== null);
+  const note = vantageNote([...probes.keys()], psql !== null);
   return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n${note}\n`;
 }
 

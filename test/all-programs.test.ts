@@ -1,3 +1,4 @@
+import { join, resolve } from "node:path";
 import t from "tap";
 
 import {
@@ -43,7 +44,14 @@ void t.test(
     const [database, ...others] = asked;
     t.not(database?.env["DATABASE_URL"], "address of database");
     for (const { does, env } of others)
-      t.equal(env["DATABASE_URL"], "address of database", does);
+      t.match(
+        env,
+        {
+          DATABASE_URL: "address of database",
+          DATABASE_PASSWORD_FILE: join(resolve("data"), "database.password"),
+        },
+        does,
+      );
   },
 );
 

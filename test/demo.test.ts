@@ -7,6 +7,7 @@ import { packagedFile } from "../server/package.js";
 import { askAll } from "./analysts.js";
 import { get, NotOk, readBoard, readIncidents, type Board } from "./board.js";
 import { freePort } from "./free-port.js";
+import { metadataIsAnswered, psqlDescribes, psqlMissing } from "./metadata.js";
 import { childrenOf, isAlive } from "./processes.js";
 import { runCli, type Script } from "./run-script.js";
 import { until } from "./until.js";
@@ -18,7 +19,9 @@ interface Demo {
   script: Script;
   /** Address of the web program. */
   url: string;
+  /** Of the owner. */
   databaseUrl: string;
+  analystUrl: string;
 }
 
 type Env = Record<string, string>;
@@ -43,6 +46,7 @@ void t.test("the demo, from its first start to its second", async (t) => {
   await t.test("programs that are killed", (t) => killedOnesComeBack(t, demo));
   await t.test("SIGTERM", (t) => stopsInReverse(t, demo));
   const again = await start(t, env, "second");
+  await t.test("metadata, again", (t) => metadataIsRead(t, again.analystUrl));
   await t.test("the history", (t) => historyIsStillThere(t, again));
   await t.test("the feeds, again", (t) => feedsAreRead(t, again));
   await t.test("the channels", (t) => channelsAreStillThere(t, again, env));
@@ -54,9 +58,7 @@ void t.test("the demo, from its first start to its second", async (t) => {
 async function cutOff(t: Test, env: Env) {
   const script = startDemo(t, env);
   await script.saw("the schema is current");
-  const client = new pg.Client(
-    `postgres://postgres@127.0.0.1:${env["EMBEDDED_PORT"]}/template1`,
-  );
+  const client = new pg.Client(await ownerUrl(env));
   await client.connect();
   await soon(async () => {
     const { rows } = await client.query<{ begun: boolean }>(
@@ -76,10 +78,26 @@ async function start(t: Test, env: Env, which: string): Promise<Demo> {
   await script.saw("Ctrl-C stops it");
   const seconds = (performance.now() - begunMs) / 1000;
   t.comment(`${which} start: ${seconds.toFixed(1)} s to the welcome`);
-  const [, databaseUrl = ""] = /psql "([^"]+)"/.exec(script.output()) ?? [];
+  const [, passFile = "", analystAddress = ""] =
+    /PGPASSFILE=(\S+) psql (\S+)/.exec(script.output()) ?? [];
   t.match(script.output(), `http://localhost:${env["PORT"]}/v1/status`);
-  t.match(databaseUrl, `:${env["EMBEDDED_PORT"]}/`);
-  return { script, databaseUrl, url: `http://localhost:${env["PORT"]}` };
+  t.match(analystAddress, `:${env["EMBEDDED_PORT"]}/`);
+  const [line] = (await readFile(passFile, "utf8")).split("\n");
+  const analystUrl = new URL(analystAddress);
+  analystUrl.password = line!.split(":").at(-1)!;
+  const databaseUrl = await ownerUrl(env);
+  for (const { password } of [analystUrl, new URL(databaseUrl)])
+    t.notMatch(script.output(), password, "no password is printed");
+  return {
+    ...{ script, databaseUrl, analystUrl: analystUrl.href },
+    url: `http://localhost:${env["PORT"]}`,
+  };
+}
+
+async function ownerUrl(env: Env): Promise<string> {
+  const file = join(env["DATA_DIR"]!, "demo", "database.password");
+  const password = (await readFile(file, "utf8")).trim();
+  return `postgres://postgres:${password}@127.0.0.1:${env["EMBEDDED_PORT"]}/template1`;
 }
 
 function startDemo(t: Test, env: Env): Script {
@@ -194,17 +212,29 @@ async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
   t.equal(before!.told, 0, "nobody is told of the history");
 }
 
-/** By the user name that docs/analysts.md tells to connect with. */
-async function analystAsks(t: Test, { databaseUrl }: Demo) {
-  const address = new URL(databaseUrl);
-  address.username = "vw_analyst";
-  const client = new pg.Client(address.href);
+/** As the line that is printed, and docs/analysts.md, connect. */
+async function analystAsks(t: Test, { analystUrl }: Demo) {
+  await metadataIsRead(t, analystUrl);
+  const client = new pg.Client(analystUrl);
   await client.connect();
   await askAll(t, client);
   await t.rejects(client.query("select * from venuewatch.sample"), {
     code: "42501",
   });
   await client.end();
+}
+
+async function metadataIsRead(t: Test, analystUrl: string) {
+  const client = new pg.Client(analystUrl);
+  await client.connect();
+  await metadataIsAnswered(t, client);
+  await client.end();
+  if (!psqlMissing)
+    await psqlDescribes(t, analystUrl, [
+      "\\d+ analytics.samples",
+      "\\dv+ analytics.*",
+      "\\df analytics.*",
+    ]);
 }
 
 /** One for each receiver still, and they verify what is signed by the key that was kept. */
@@ -226,6 +256,7 @@ async function channelsAreStillThere(
   const key = (await readFile(kept, "utf8")).trim();
   const testing = runCli(t, ["channel", "test", "1"], {
     ...env,
+    DATA_DIR: join(env["DATA_DIR"]!, "demo"),
     CHANNEL_KEY: key,
     ALERT_LOOPBACK: "on",
   });

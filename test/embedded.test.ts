@@ -1,12 +1,16 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client, Pool, type ClientConfig } from "pg";
 import t from "tap";
 import { startEmbedded } from "../server/embedded/embedded.js";
 import * as wire from "../server/embedded/messages.js";
 import { makeLog } from "../server/log.js";
+import { metadataIsAnswered, psqlDescribes, psqlMissing } from "./metadata.js";
 import {
   bind,
   closePortal,
@@ -15,10 +19,12 @@ import {
   flush,
 } from "./wire-client.js";
 
+const dataDir = t.testdir();
+/** Those who may not log in are logged. */
+const logged: string[] = [];
 const embedded = await startEmbedded({
-  dataDir: t.testdir(),
-  port: 0,
-  log: makeLog("database", "warn"),
+  ...{ dataDir, port: 0, logins: ["guest"] },
+  log: makeLog("database", "info", (line) => logged.push(line)),
 });
 t.teardown(() => embedded.close());
 
@@ -38,19 +44,93 @@ async function value(client: Client, sql: string): Promise<unknown> {
   return rows[0]?.[0];
 }
 
-const psqlMissing =
-  spawnSync("psql", ["--version"]).error !== undefined &&
-  "psql is not installed";
+/** Who reads and does nothing else, by the password that its file has. */
+async function guestUrl(): Promise<string> {
+  const line = await readFile(join(dataDir, "guest.pgpass"), "utf8");
+  return urlOf("guest", line.trim().split(":").at(-1)!);
+}
+
+function urlOf(user: string, password: string): string {
+  const url = new URL(embedded.url);
+  url.username = user;
+  url.password = password;
+  return url.href;
+}
+
+async function connectedGuest(t: Tap): Promise<Client> {
+  return connected(t, { connectionString: await guestUrl() });
+}
 
 void t.test(
-  "psql connects without a password",
+  "psql logs in by the password files, and by nothing else",
   { skip: psqlMissing },
   async (t) => {
-    const { stdout } = await promisify(execFile)("psql", [
-      ...["-w", "-X", "-A", "-t", "-h", "127.0.0.1", "-p", `${embedded.port}`],
-      ...["-U", "nobody", "-c", "select 6 * 7", "anything"],
-    ]);
-    t.equal(stdout, "42\n");
+    const ask = (user: string, env: Record<string, string>) =>
+      promisify(execFile)(
+        "psql",
+        [
+          ...["-w", "-X", "-A", "-t", "-h", "127.0.0.1"],
+          ...["-p", `${embedded.port}`, "-U", user],
+          ...["-c", "select session_user, current_user", "template1"],
+        ],
+        { env: { PATH: process.env["PATH"], ...env } },
+      );
+    const owner = join(dataDir, "database.password");
+    const PGPASSFILE = join(dataDir, "guest.pgpass");
+    for (const file of [owner, PGPASSFILE])
+      t.equal((await stat(file)).mode & 0o777, 0o600, file);
+    const PGPASSWORD = (await readFile(owner, "utf8")).trim();
+    const asOwner = await ask("postgres", { PGPASSWORD });
+    t.equal(asOwner.stdout, "postgres|postgres\n");
+    const asGuest = await ask("guest", { PGPASSFILE });
+    t.equal(asGuest.stdout, "guest|guest\n");
+    const refused = (user: string) =>
+      new RegExp(`password authentication failed for user "${user}"`);
+    for (const user of ["postgres", "guest", "nobody", "pg_monitor"])
+      await t.rejects(ask(user, { PGPASSWORD: "wrong" }), refused(user), user);
+    await t.rejects(ask("guest", { PGPASSWORD }), refused("guest"));
+    await t.rejects(ask("postgres", {}), /no password supplied/);
+    const lines = logged.join("");
+    t.match(lines, "a login was refused");
+    t.notMatch(lines, PGPASSWORD, "no password is logged");
+  },
+);
+
+void t.test("nothing is served before the password is shown", async (t) => {
+  for (const [name, bytes] of [
+    ["a statement instead of a proof", wire.query("select 1")],
+    ["a password in clear", Buffer.from("p\0\0\0\x08abc\0")],
+    [
+      "more than a proof takes",
+      Buffer.from(`p\0\0\x7f\xff${"x".repeat(20_000)}`, "latin1"),
+    ],
+  ] as const) {
+    const client = await connectWire(embedded.url, true);
+    client.send(bytes);
+    t.match((await client.until("E")).at(-1)!.body.toString(), "FATAL", name);
+  }
+});
+
+void t.test("the server proves that it knows the password", async (t) => {
+  // pg checks the server's signature, and refuses to go on with a wrong one
+  const guest = await connectedGuest(t);
+  t.equal(await value(guest, "select session_user::text"), "guest");
+});
+
+void t.test("metadata of a new directory", async (t) => {
+  const guest = await connectedGuest(t);
+  await metadataIsAnswered(t, guest);
+});
+
+void t.test(
+  "psql's commands on a new directory",
+  { skip: psqlMissing },
+  async (t) => {
+    const owner = await connected(t);
+    await owner.query(
+      "create table described (a int primary key); grant select on described to guest",
+    );
+    await psqlDescribes(t, await guestUrl(), ["\\d+ described"]);
   },
 );
 
@@ -124,7 +204,7 @@ void t.test("waiting clients are served in the order they came", async (t) => {
 void t.test("a client that dies in a transaction is rolled back", async (t) => {
   const next = await connected(t);
   await next.query("create table fruit (name text)");
-  const dying = await connectWire(embedded.port);
+  const dying = await connectWire(embedded.url);
   await dying.until("Z");
   dying.send(wire.query("begin; insert into fruit values ('half an apple')"));
   await dying.until("Z");
@@ -142,7 +222,7 @@ void t.test("a client that dies amid an exchange leaves nothing", async (t) => {
     ["with half a message", wire.query("select 1").subarray(0, 7)],
     ["with half a start", null],
   ] as const) {
-    const dying = await connectWire(embedded.port);
+    const dying = await connectWire(embedded.url);
     if (bytes) {
       await dying.until("Z");
       dying.send(bytes);
@@ -154,7 +234,7 @@ void t.test("a client that dies amid an exchange leaves nothing", async (t) => {
 });
 
 void t.test("a portal is read piece by piece, as pg-cursor does", async (t) => {
-  const client = await connectWire(embedded.port);
+  const client = await connectWire(embedded.url);
   t.teardown(() => client.socket.destroy());
   await client.until("Z");
   client.send(wire.parse("select generate_series(1, 5)"));
@@ -199,11 +279,11 @@ void t.test(
   "a broken protocol ends its client, not the database",
   async (t) => {
     const next = await connected(t);
-    const unknown = await connectWire(embedded.port);
+    const unknown = await connectWire(embedded.url);
     await unknown.until("Z");
     unknown.send(Buffer.from("!\0\0\0\x04"));
     t.match((await unknown.until("E")).at(-1)!.body.toString(), "08P01");
-    const huge = await connectWire(embedded.port);
+    const huge = await connectWire(embedded.url);
     await huge.until("Z");
     huge.send(Buffer.from("Q\x7f\0\0\0"));
     t.match((await huge.until("E")).at(-1)!.body.toString(), "08P01");
@@ -257,14 +337,96 @@ void t.test(
   },
 );
 
-void t.test("a user who is a role has that role's rights", async (t) => {
-  const owner = await connected(t);
-  await owner.query("create role clerk; create table secret (a int)");
-  const url = new URL(embedded.url);
-  url.username = "clerk";
-  const clerk = await connected(t, { connectionString: url.href });
-  t.equal(await value(clerk, "select current_user::text"), "clerk");
-  await t.rejects(clerk.query("select * from secret"), { code: "42501" });
+void t.test(
+  "a login has its role's rights, and no way to others",
+  async (t) => {
+    const owner = await connected(t);
+    await owner.query(
+      "create table secret (a int); create role other; grant usage on language plpgsql, sql to guest",
+    );
+    const guest = await connectedGuest(t);
+    const who =
+      "select concat_ws(' ', session_user, current_user, current_setting('is_superuser'))";
+    for (const way of [
+      "set role postgres",
+      "set role other",
+      "set session role postgres",
+      "set session authorization postgres",
+      "set session authorization default",
+      "reset session authorization",
+      "discard all",
+      "select set_config('role', 'postgres', false)",
+      "select set_config('session_' || 'authorization', 'postgres', false)",
+      "select 1; set session authorization postgres; select * from secret",
+      "do $$ begin execute 'set session ' || 'authorization postgres'; end $$",
+      "do $$ begin execute 'reset session authorization'; end $$",
+      "begin; set local session authorization postgres",
+      "create function pg_temp.f() returns text language sql set role = postgres as 'select 1'; select pg_temp.f()",
+      "do $$ begin begin perform 1 / 0; exception when others then set role postgres; end; end $$",
+      "prepare up as select set_config('role', 'postgres', false); execute up",
+      "alter role guest superuser",
+      "grant postgres to guest",
+      "select * from pg_authid",
+      "select pg_read_file('PG_VERSION')",
+      "copy (select 1) to '/tmp/pgdata/x'",
+      "copy (select 1) to program 'true'",
+      "set log_min_messages = debug1",
+      "create extension pgcrypto",
+    ]) {
+      await t.rejects(guest.query(way), /./, way);
+      await t.rejects(guest.query({ text: way, values: [] }), /./, way);
+      await guest.query("rollback");
+      t.equal(await value(guest, who), "guest guest off", way);
+    }
+    await t.rejects(guest.query("select * from secret"), { code: "42501" });
+    await t.rejects(
+      connected(t, {
+        connectionString: await guestUrl(),
+        options: "-c role=postgres",
+      }),
+      { code: "42501" },
+    );
+    await guest.query("reset all; deallocate all");
+    t.equal(await value(guest, who), "guest guest off", "settings are undone");
+  },
+);
+
+void t.test(
+  "what a login leaves is not done with others' rights",
+  async (t) => {
+    const owner = await connected(t);
+    const guest = await connectedGuest(t);
+    // what the host asks when it puts a session aside: neither that nor a later client may run what the guest has made
+    await guest.query(`
+    create function pg_temp.leak() returns text language plpgsql as $$
+      begin
+        perform 1 from pg_authid;
+        raise exception 'as %', current_user using errcode = 'P0042';
+      exception when insufficient_privilege then return 'refused';
+      end $$;
+    create temp view pg_settings as select 'jit' as name, pg_temp.leak() as setting, 'session' as source, 'user' as context;
+    set search_path = pg_temp, pg_catalog;
+    set timezone = 'Asia/Tokyo'`);
+    t.equal(await value(owner, "select current_user::text"), "postgres");
+    t.equal(await value(guest, "show timezone"), "Asia/Tokyo");
+    t.equal(await value(guest, "select current_user::text"), "guest");
+  },
+);
+
+void t.test("turns of several users do not mix", async (t) => {
+  const clients = [
+    ...[await connectedGuest(t), await connected(t)],
+    ...[await connectedGuest(t), await connected(t)],
+  ];
+  const seen = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      value(clients[i % 4]!, "select current_user::text"),
+    ),
+  );
+  t.strictSame(
+    seen,
+    Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? "guest" : "postgres")),
+  );
 });
 
 void t.test("continuous aggregates are made and refreshed", async (t) => {
@@ -320,13 +482,49 @@ function shortOf(size: number): number[] {
   return Array.from({ length: 150 }, (_, less) => size - less);
 }
 
-void t.test("a cancel request is closed without an answer", async (t) => {
+void t.test("a statement is cancelled by who knows its secret", async (t) => {
+  const client = await connected(t);
+  const { processID, secretKey } = client as unknown as {
+    processID: number;
+    secretKey: number;
+  };
+  const endless = "do $$ begin loop perform 1; end loop; end $$";
+  for (const text of [endless, "select pg_sleep(1e9)"]) {
+    const running = t.rejects(client.query(text), { code: "57014" }, text);
+    let ended = false;
+    void running.then(() => (ended = true));
+    await cancel(processID, secretKey ^ 1);
+    // again and again, as it may not have begun
+    while (!ended) {
+      await cancel(processID, secretKey);
+      await sleep(20);
+    }
+    await running;
+  }
+  t.equal(await value(client, "select 1"), 1, "and the client is served on");
+});
+
+async function cancel(client: number, secret: number): Promise<void> {
   const socket = connect(embedded.port, "127.0.0.1");
   const packet = Buffer.alloc(16);
   packet.writeInt32BE(16, 0);
   packet.writeInt32BE(80877102, 4);
+  packet.writeInt32BE(client, 8);
+  packet.writeInt32BE(secret, 12);
   socket.end(packet);
   socket.resume();
   await once(socket, "close");
-  t.equal(socket.bytesRead, 0);
+}
+
+void t.test("statement_timeout holds, however it was set", async (t) => {
+  const endless = "do $$ begin loop perform 1; end loop; end $$";
+  const late = { code: "57014", message: /statement timeout/ };
+  const started = await connected(t, { options: "-c statement_timeout=50ms" });
+  await t.rejects(started.query(endless), late);
+  const client = await connected(t);
+  await client.query("set statement_timeout = '50ms'");
+  await started.query("select 1");
+  await t.rejects(client.query(endless), late);
+  await client.query("reset statement_timeout");
+  t.equal(await value(client, "select 1"), 1);
 });

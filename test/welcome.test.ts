@@ -13,7 +13,7 @@ void t.test("several regions on one machine are called one vantage", (t) => {
   t.match(text, /REGION=us-east VANTAGE=".*" DATABASE_URL=… venuewatch probe/);
   t.notMatch(text, "docs/moving.md");
   t.match(
-    welcome("postgres://embedded", at("eu-central", "us-east")),
+    welcome("psql postgres://embedded", at("eu-central", "us-east")),
     "docs/moving.md",
     "nothing elsewhere reaches the embedded database",
   );

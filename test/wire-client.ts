@@ -1,4 +1,5 @@
 /** A client that sends bytes as a test wants them, whole or in pieces, and collects what comes back. */
+import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
@@ -9,20 +10,29 @@ export interface WireClient {
   until(type: string): Promise<{ type: string; body: Buffer }[]>;
 }
 
+/**
+ * Logs in by the address's user and password as soon as it is asked.
+ *
+ * @param isSilent it does not: what it sends instead is the test's
+ */
 export async function connectWire(
-  port: number,
-  parameters: Record<string, string> = { user: "postgres" },
+  address: string,
+  isSilent = false,
 ): Promise<WireClient> {
-  const socket = connect(port, "127.0.0.1");
+  const { port, username, password } = new URL(address);
+  const socket = connect(Number(port), "127.0.0.1");
   await once(socket, "connect");
-  const client = clientOn(socket);
-  client.send(startupPacket(parameters));
+  const client = clientOn(socket, isSilent ? () => [] : makeLogin(password));
+  client.send(startupPacket({ user: username }));
   return client;
 }
 
-function clientOn(socket: Socket): WireClient {
+type Login = (chunk: Buffer) => Buffer[];
+
+function clientOn(socket: Socket, login: Login): WireClient {
   let received = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
+    for (const answer of login(chunk)) socket.write(answer);
     received = Buffer.concat([received, chunk]);
     socket.emit("more");
   });
@@ -47,6 +57,53 @@ function clientOn(socket: Socket): WireClient {
       }
     },
   };
+}
+
+/** The client's side of SCRAM-SHA-256: answers to what has come. */
+function makeLogin(password: string): Login {
+  const bare = "n=,r=nonce";
+  let pending = Buffer.alloc(0);
+  return (chunk) => {
+    pending = Buffer.concat([pending, chunk]);
+    const answers: Buffer[] = [];
+    while (pending.length >= 5) {
+      const end = 1 + pending.readInt32BE(1);
+      if (pending.length < end) break;
+      const [type, body] = [pending[0], pending.subarray(5, end)];
+      pending = pending.subarray(end);
+      if (type !== "R".charCodeAt(0)) continue;
+      if (body.readInt32BE() === 10) answers.push(saslInitial(`n,,${bare}`));
+      if (body.readInt32BE() === 11)
+        answers.push(
+          packet("p", proofOf(password, bare, body.toString("latin1", 4))),
+        );
+    }
+    return answers;
+  };
+}
+
+function saslInitial(data: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(data.length);
+  return packet("p", `SCRAM-SHA-256\0${length.toString("latin1")}${data}`);
+}
+
+function proofOf(password: string, bare: string, challenge: string): string {
+  const [, nonce, salt, rounds] =
+    /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(challenge) ?? [];
+  const salted = pbkdf2Sync(
+    password,
+    Buffer.from(salt!, "base64"),
+    ...([Number(rounds), 32, "sha256"] as const),
+  );
+  const keyed = (key: Buffer, text: string) =>
+    createHmac("sha256", key).update(text).digest();
+  const clientKey = keyed(salted, "Client Key");
+  const storedKey = createHash("sha256").update(clientKey).digest();
+  const withoutProof = `c=biws,r=${nonce}`;
+  const signature = keyed(storedKey, `${bare},${challenge},${withoutProof}`);
+  const proof = clientKey.map((byte, i) => byte ^ signature[i]!);
+  return `${withoutProof},p=${Buffer.from(proof).toString("base64")}`;
 }
 
 function startupPacket(parameters: Record<string, string>): Buffer {

@@ -48,10 +48,10 @@ export async function startWeb(
     );
     return typeof ip === "string" ? ip : undefined;
   };
-  const addressOf = (request: IncomingMessage) =>
+  const clientOf = (request: IncomingMessage) =>
     clientAddress(request, () => ipOf(request));
   const { boards, limit, failures } = shared;
-  const shortcut = makeShortcut(registry, boards, limit, addressOf, failures);
+  const shortcut = makeShortcut(registry, boards, limit, clientOf, failures);
   const answers = new WeakMap<Duplex, ServerResponse>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     answers.set(request.socket, response);

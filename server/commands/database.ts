@@ -1,4 +1,5 @@
 import { makeDataDir } from "../data-dir.js";
+import { analyst } from "../embedded/analyst.js";
 import { startEmbedded } from "../embedded/embedded.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
@@ -6,7 +7,8 @@ import { embeddedPort, requirePorts } from "../ports.js";
 import { embeddedUrl, readSettings } from "../settings.js";
 
 export const help = `Hosts the embedded TimescaleDB in DATA_DIR, on the loopback address at EMBEDDED_PORT, in PostgreSQL's protocol.
-One process at a time may have a data directory. It never calls fsync: see README.md.`;
+One process at a time may have a data directory. It never calls fsync: see README.md. It asks for passwords, which the first start
+puts into DATA_DIR: the owner's into database.password, the read-only analyst's into vw_analyst.pgpass.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
@@ -16,9 +18,8 @@ export async function run(): Promise<void> {
   await runUntilStopped(log, async (life) => {
     await makeDataDir(dataDir);
     const database = await startEmbedded({
-      dataDir,
-      port: settings.embeddedPort,
-      log,
+      ...{ dataDir, port: settings.embeddedPort, log },
+      logins: [analyst],
     });
     life.onClose("embedded database", database.close);
     // a crash rejects this; nobody awaits it, so that it ends the program as the bug that it is

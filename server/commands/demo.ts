@@ -14,6 +14,7 @@ import { makeDataDir } from "../data-dir.js";
 import type { Given } from "../command-line.js";
 import { connect, sql } from "../db.js";
 import { howToInstall, isInstalled } from "../embedded/installed.js";
+import { analystCommand } from "../embedded/analyst.js";
 import { runToEnd, runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { packagedFile } from "../package.js";
@@ -134,7 +135,8 @@ async function demo(days: number): Promise<void> {
           ],
         ] as const)
       : [];
-    process.stdout.write(welcome(embedded, services, key));
+    const psql = embedded && analystCommand(embedded, dataDir);
+    process.stdout.write(welcome(psql, services, key));
     return services.web;
   });
 }

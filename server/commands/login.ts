@@ -45,7 +45,7 @@ export async function run({ values, words }: Given): Promise<void> {
   await runOnDatabase("login", async ({ pool, settings }) => {
     if (settings.databaseUrl === null)
       throw new UserError(
-        "login: the embedded database has no logins, it takes everybody on this machine; set DATABASE_URL to a server's",
+        "login: the embedded database has a login of its own for analysts, whose password DATA_DIR keeps in vw_analyst.pgpass, and no others; set DATABASE_URL to a server's",
       );
     const [kept] = await pool
       .file<Kept>("keep_login", [login, role, verifier, connections])

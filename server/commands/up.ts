@@ -3,6 +3,7 @@ import {
   startDatabase,
   startServices,
 } from "../all-programs.js";
+import { analystCommand } from "../embedded/analyst.js";
 import { runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { portsOfAll, requirePorts } from "../ports.js";
@@ -32,7 +33,8 @@ export async function run(): Promise<void> {
       regions,
       changes,
     );
-    process.stdout.write(welcome(embedded, services));
+    const psql = embedded && analystCommand(embedded, settings.dataDir);
+    process.stdout.write(welcome(psql, services));
     return services.web;
   });
 }

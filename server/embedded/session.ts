@@ -3,8 +3,9 @@
  * kept here is what a client's own would have been: it is put in place when
  * another client had the backend before.
  *
- * Each client has for itself: settings (SET, SET ROLE, SET SESSION
- * AUTHORIZATION, start-up parameters). They come back with each of its turns.
+ * Each client has for itself: its user, and settings (SET, start-up
+ * parameters; of a superuser SET ROLE and SET SESSION AUTHORIZATION as well).
+ * They come back with each of its turns.
  *
  * Gone as soon as another client has had a turn, at the latest between two
  * transactions, as behind a transaction pooler: temporary tables, cursors
@@ -27,7 +28,6 @@
  * migration sets for the database on a server.
  */
 const defaults = `
-  SET SESSION AUTHORIZATION postgres;
   SET log_min_messages = fatal;
   SET client_min_messages = notice;
   SET search_path = venuewatch, public;
@@ -37,52 +37,129 @@ const defaults = `
   SET work_mem = '16MB';
   SET TimeZone = 'UTC'`;
 
+/** The superuser that the build starts as. */
+export const owner = "postgres";
+
 export interface Session {
+  user: string;
+  /** Of the user's role. */
+  oid: number;
+  /** Whether its role is fixed: a superuser's is not. */
+  isFixed: boolean;
   /** As the start-up packet asked. */
   initial: Record<string, string>;
   /** As the client has SET since. */
   own: Record<string, string>;
   /** Whether the client may have changed settings since its session was put in place. */
   touched: boolean;
+  /** As SET last; 0: none. This build ignores it, the host does not. */
+  statementTimeoutMs: number;
 }
 
 /** Takes one SQL text, answers its rows or throws the backend's error. */
 export type Run = (sql: string) => Promise<(string | null)[][]>;
 
-/** A user who exists as a role acts as that role; any other, as in `psql` without `-U`, is the superuser. */
+export interface Backend {
+  run: Run;
+  fixRole: (oid: number) => void;
+  unfixRole: () => void;
+}
+
+/**
+ * What the user's password is known by; null where there is no such user, or none who may log in by a password.
+ * The session in place must have been left.
+ */
+export async function verifierOf(
+  backend: Backend,
+  user: string,
+): Promise<string | null> {
+  await resetSession(backend);
+  const [row] = await backend.run(
+    `SELECT rolpassword FROM pg_authid WHERE rolname = ${literal(user)} AND rolcanlogin`,
+  );
+  return row?.[0] ?? null;
+}
+
+/**
+ * Lets a role log in by the password of this verifier. Makes the role where it is missing.
+ *
+ * Functions are for superusers to make: one that calls itself without end exhausts the stack of WebAssembly, of which PostgreSQL knows
+ * nothing, and cannot be cancelled.
+ */
+export async function admit(
+  backend: Backend,
+  role: string,
+  verifier: string,
+): Promise<void> {
+  await resetSession(backend);
+  const [found] = await backend.run(
+    `SELECT 1 FROM pg_roles WHERE rolname = ${literal(role)}`,
+  );
+  const name = identifier(role);
+  if (!found) await backend.run(`CREATE ROLE ${name}`);
+  await backend.run(`ALTER ROLE ${name} LOGIN PASSWORD ${literal(verifier)}`);
+  await backend.run("REVOKE USAGE ON LANGUAGE plpgsql, sql FROM PUBLIC");
+}
+
+/** Of a user who has shown the password. The session has the rights of that role, and no way to others unless they are a superuser's. */
 export async function openSession(
-  run: Run,
+  backend: Backend,
   user: string,
   settings: Record<string, string>,
 ): Promise<Session> {
-  await resetSession(run);
-  const roles = await run(
-    `SELECT 1 FROM pg_roles WHERE rolname = ${literal(user)} AND rolname <> current_user`,
+  await resetSession(backend);
+  const [row] = await backend.run(
+    `SELECT oid, rolsuper FROM pg_authid WHERE oid = quote_ident(${literal(user)})::regrole`,
   );
-  const role: Record<string, string> = roles.length > 0 ? { role: user } : {};
-  const session = {
-    initial: { ...settings, ...role },
+  const session: Session = {
+    user,
+    oid: Number(row![0]),
+    isFixed: row![1] !== "t",
+    initial: settings,
     own: {},
     touched: false,
+    statementTimeoutMs: 0,
   };
-  await apply(run, session);
+  await apply(backend, session);
+  await readTimeout(backend, session);
   return session;
 }
 
-export async function enterSession(run: Run, session: Session): Promise<void> {
-  await resetSession(run);
-  await apply(run, session);
+export async function enterSession(
+  backend: Backend,
+  session: Session,
+): Promise<void> {
+  await resetSession(backend);
+  await apply(backend, session);
 }
 
-/** To be called between transactions, before another session is put in place. */
+/**
+ * To be called between transactions, before another session is put in place. It asks with the client's own rights: names may lead to
+ * what the client has made.
+ */
 export async function leaveSession(run: Run, session: Session): Promise<void> {
   if (!session.touched) return;
   session.touched = false;
-  const rows = await run(`
-    SELECT name, setting FROM pg_settings WHERE source = 'session'
+  const rows = await run(
+    session.isFixed
+      ? "SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session' AND context = 'user'"
+      : `
+    SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session'
     UNION ALL SELECT 'session_authorization', session_user WHERE session_user <> 'postgres'
-    UNION ALL SELECT 'role', current_setting('role')`);
+    UNION ALL SELECT 'role', current_setting('role')`,
+  );
   session.own = Object.fromEntries(rows) as Record<string, string>;
+}
+
+/** To be called between transactions, after a SET. */
+export async function readTimeout(
+  { run }: Pick<Backend, "run">,
+  session: Session,
+): Promise<void> {
+  const [row] = await run(
+    "SELECT extract(epoch FROM pg_catalog.current_setting('statement_timeout')::pg_catalog.interval) * 1000",
+  );
+  session.statementTimeoutMs = Number(row![0]);
 }
 
 /** What libpq and others want to be told at the start. */
@@ -118,23 +195,31 @@ export async function reportedSettings(run: Run): Promise<[string, string][]> {
  * RESET and DISCARD do not undo SET SESSION AUTHORIZATION in this build.
  */
 const reset = `
+  SET SESSION AUTHORIZATION postgres;
   CLOSE ALL;
   RESET ALL;
   DEALLOCATE ALL;
   UNLISTEN *;
-  SELECT pg_advisory_unlock_all();
+  SELECT pg_catalog.pg_advisory_unlock_all();
   DISCARD SEQUENCES;
   DISCARD TEMP`;
 
-export async function resetSession(run: Run): Promise<void> {
+export async function resetSession({ run, unfixRole }: Backend): Promise<void> {
+  unfixRole();
   await run(reset);
   await run(defaults);
 }
 
-/** What is applied after session_authorization and role runs with their rights, so they come last. */
-async function apply(run: Run, session: Session): Promise<void> {
-  const all = { ...session.initial, ...session.own };
-  const { session_authorization, role, ...rest } = all;
+/** Settings come after the user: they are set with the user's rights. What a superuser has become since comes last. */
+async function apply(
+  { run, fixRole }: Backend,
+  session: Session,
+): Promise<void> {
+  const { user, oid, isFixed, initial, own } = session;
+  if (user !== owner)
+    await run(`SELECT ${setConfig("session_authorization", user)}`);
+  if (isFixed) fixRole(oid);
+  const { session_authorization, role, ...rest } = { ...initial, ...own };
   const calls = Object.entries({ ...rest, session_authorization, role })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => setConfig(name, value!));
@@ -142,7 +227,11 @@ async function apply(run: Run, session: Session): Promise<void> {
 }
 
 function setConfig(name: string, value: string): string {
-  return `set_config(${literal(name)}, ${literal(value)}, false)`;
+  return `pg_catalog.set_config(${literal(name)}, ${literal(value)}, false)`;
+}
+
+function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Safe with standard_conforming_strings on, which holds right after DISCARD ALL. */

@@ -3,7 +3,8 @@
 export type FirstPacket =
   /** SSLRequest and GSSENCRequest: the client asks for encryption before it starts. */
   | { kind: "encryption" }
-  | { kind: "cancel" }
+  /** CancelRequest: of the client of this number, who knows its secret. */
+  | { kind: "cancel"; client: number; secret: number }
   | { kind: "startup"; startup: Startup };
 
 export interface Startup {
@@ -27,7 +28,7 @@ export function readFirstPacket(packet: Buffer): FirstPacket {
     );
   const code = packet.readInt32BE(4);
   if (encryptionRequests.includes(code)) return { kind: "encryption" };
-  if (code === cancelRequest) return { kind: "cancel" };
+  if (code === cancelRequest) return readCancel(packet);
   if (code >> 16 !== 3)
     throw new Error(
       `protocol version 3 was expected, version ${code >> 16}.${code & 0xffff} came`,
@@ -36,6 +37,18 @@ export function readFirstPacket(packet: Buffer): FirstPacket {
   return {
     kind: "startup",
     startup: { ...split(parameters), newer: (code & 0xffff) > 0 },
+  };
+}
+
+function readCancel(packet: Buffer): FirstPacket {
+  if (packet.length !== 16)
+    throw new Error(
+      `a cancel request of 16 bytes was expected, ${packet.length} came`,
+    );
+  return {
+    kind: "cancel",
+    client: packet.readInt32BE(8),
+    secret: packet.readInt32BE(12),
   };
 }
 

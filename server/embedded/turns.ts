@@ -9,6 +9,8 @@ export interface Player {
   ready(): boolean;
   /** Does one exchange, or as much of it as has come; answers whether it must keep the backend. */
   play(): Promise<"keeps" | "done">;
+  /** How long it may keep the backend now without being ready. */
+  idleMs(): number;
   /** It has kept the backend for too long without being ready: it must leave. */
   idleTooLong(): void;
 }
@@ -22,14 +24,8 @@ export interface Turns {
   stop(): Promise<void>;
 }
 
-/**
- * @param idleMs how long a player that is not ready may keep the backend
- * @param onFailure what `play` rejected with; there are no more turns then
- */
-export function makeTurns(
-  idleMs: number,
-  onFailure: (error: unknown) => void,
-): Turns {
+/** @param onFailure what `play` rejected with; there are no more turns then */
+export function makeTurns(onFailure: (error: unknown) => void): Turns {
   const waiting: Player[] = [];
   let holder: Player | undefined;
   let advancing = false;
@@ -51,7 +47,7 @@ export function makeTurns(
     }
     advancing = false;
     // Others that come meanwhile do not prolong it: they are those who wait for it.
-    if (holder && !stopped) idle ??= setTimeout(endIdling, idleMs);
+    if (holder && !stopped) idle ??= setTimeout(endIdling, holder.idleMs());
   }
 
   function nextReady(): Player | undefined {

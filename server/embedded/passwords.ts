@@ -1,0 +1,64 @@
+/**
+ * The passwords of the embedded database. Each is random, made at the first start, and kept in a file of the data directory that only
+ * the directory's user reads. The database itself keeps verifiers.
+ */
+
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { UserError } from "../user-error.js";
+
+/** One line, as DATABASE_PASSWORD_FILE takes it. */
+export function ownerPasswordFile(dataDir: string): string {
+  return join(dataDir, "database.password");
+}
+
+/** A line of a password file of PostgreSQL, as PGPASSFILE takes it. */
+export function passFileOf(dataDir: string, role: string): string {
+  return join(dataDir, `${role}.pgpass`);
+}
+
+/** Made where it is missing. */
+export function keepOwnerPassword(dataDir: string): Promise<string> {
+  return keptLine(ownerPasswordFile(dataDir), newPassword);
+}
+
+/**
+ * Made where it is missing.
+ *
+ * @throws UserError where the file is none of ours
+ */
+export async function keepPassFile(
+  dataDir: string,
+  role: string,
+): Promise<string> {
+  const file = passFileOf(dataDir, role);
+  const start = `127.0.0.1:*:*:${role}:`;
+  const line = await keptLine(file, () => start + newPassword());
+  if (line.startsWith(start)) return line.slice(start.length);
+  throw new UserError(
+    `${file}: expected a line that begins with ${start}, got another; delete the file, and the next start makes it with another password`,
+  );
+}
+
+function newPassword(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** Whole or not at all: it is renamed when it is written. */
+async function keptLine(file: string, make: () => string): Promise<string> {
+  if (!existsSync(file)) {
+    const unfinished = `${file}.new`;
+    await writeFile(unfinished, `${make()}\n`, { mode: 0o600 });
+    // an unfinished one that was there has kept its mode
+    await chmod(unfinished, 0o600);
+    await rename(unfinished, file);
+  }
+  const line = (await readFile(file, "utf8")).trim();
+  if (/^[\x21-\x7e]{8,}$/.test(line)) return line;
+  throw new UserError(
+    `${file}: expected one line with a password of 8 characters of ASCII or more, got something else; delete the file, and the next start makes another password`,
+  );
+}
