@@ -1,7 +1,7 @@
 /** Every program of the service, started in the order in which they stand on each other. */
 
 import type { Program } from "./child.js";
-import { ownerPasswordFile } from "./embedded/passwords.js";
+import { ownerPasswordFile } from "./embedded-passwords.js";
 import { packagedFile } from "./package.js";
 import { healthPorts } from "./ports.js";
 import {

@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 
 import { addressOf, loopback } from "./listen.js";
 import { addressesOf, withPassword } from "./database-hosts.js";
-import { ownerPasswordFile } from "./embedded/passwords.js";
+import { ownerPasswordFile } from "./embedded-passwords.js";
 import type { LogLevel } from "./log.js";
 import { maskedAddress } from "./masked-text.js";
 import { packagedFile } from "./package.js";
@@ -259,7 +259,7 @@ export function readSettings(env: Environment = process.env): Settings {
     alertLoopback: read("ALERT_LOOPBACK", parseSwitch, false),
     logLevel: read("LOG_LEVEL", parseLogLevel, "info"),
   };
-  if (settings.databaseReadUrl !== null && settings.databaseUrl === null)
+  if (settings.databaseReadUrl !== null && !env["DATABASE_URL"])
     problems.push(
       "DATABASE_READ_URL: is a replica of DATABASE_URL, which is not set; set both or neither",
     );

@@ -68,20 +68,6 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
   await lives(t, restored, told);
 });
 
-void t.test("every alert of ours is explained", async (t) => {
-  const rules = await readFile(
-    packagedFile("prometheus/operators.rules.yaml"),
-    "utf8",
-  );
-  const table = page.split("### What the alerts mean")[1]!.split("\n### ")[0]!;
-  const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name]) => name!);
-  t.ok(alerts.length > 20);
-  t.strictSame(
-    alerts.filter((name) => !new RegExp(`\\b${name}\\b`).test(table)),
-    [],
-  );
-});
-
 void t.test("a server", async (t) => {
   const skip = typeof programs === "string" && programs;
   await t.test("by pg_dump and by base backup", { skip }, async (t) => {

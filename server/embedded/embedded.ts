@@ -16,7 +16,7 @@ import { howToInstall, isInstalled } from "./installed.js";
 import { isPasswordOf, scramVerifier } from "../scram.js";
 import { UserError } from "../user-error.js";
 import { owner } from "./session.js";
-import { keepOwnerPassword, keepPassFile } from "./passwords.js";
+import { keepOwnerPassword, keepPassFile } from "../embedded-passwords.js";
 import { startService, type Service } from "./service.js";
 
 export interface EmbeddedOptions {

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { UserError } from "../user-error.js";
+import { UserError } from "./user-error.js";
 
 /** One line, as DATABASE_PASSWORD_FILE takes it. */
 export function ownerPasswordFile(dataDir: string): string {
