@@ -2,7 +2,7 @@ import { type Db, type Pool, sql } from "./db.js";
 import type { Log } from "./log.js";
 import { UserError } from "./user-error.js";
 
-/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the whole suite passes on. */
+/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the tests of schema and upkeep pass on. */
 export const tested = {
   timescaledb: { oldest: "2.23", newest: "2.29" },
   postgres: { oldest: 15, newest: 18 },
@@ -40,7 +40,7 @@ export interface ServerVersions {
   timescaledb: string;
 }
 
-/** Whether the suite passes on these versions, patches aside. */
+/** Whether these versions are tested ones, patches aside. */
 export function isTested(found: ServerVersions): boolean {
   const { timescaledb, postgres } = tested;
   const major = parseInt(found.postgres);
