@@ -77,7 +77,7 @@ build: node_modules/.tap-built ## compile into dist/
 	@echo "== compile into dist/"
 	@$(BIN)/tsc --build
 
-# What runs, without tests and without checking types: whoever only runs it waits less than half as long. `build` and `test` check.
+# What runs, without tests and without checking types: a first start waits less than half as long. `build` and `test` check.
 product: node_modules/.installed ## compile what runs into dist/, without tests and without checking types
 	@echo "== compile what runs into dist/"
 	@$(BIN)/tsc --project tsconfig.product.json --noCheck

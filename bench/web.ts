@@ -1,4 +1,4 @@
-/** What the API costs: pages that are made anew, and long lists as CSV. */
+/** What the API costs: pages that are made again, and long lists as CSV. */
 import { createServer } from "node:http";
 import express, { type Express } from "express";
 import { request } from "undici";

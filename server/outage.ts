@@ -13,7 +13,7 @@ export interface Outage {
   /** Something succeeded that fails during the outage. Costs nothing while there is none. */
   succeeded: () => void;
   isOn: () => boolean;
-  /** Whoever it was about is gone: its end is not logged. */
+  /** Its subject is gone: its end is not logged. */
   close: () => void;
 }
 

@@ -313,7 +313,7 @@ export function databaseUrlOf(settings: Settings): string {
 }
 
 /**
- * Null where the embedded database was never started: there is nothing to connect to either, which is what the user is told.
+ * Null where the embedded database was never started: there is nothing to connect to either, and the error says so.
  *
  * @throws UserError where the file cannot be read, by another user above all
  */

@@ -64,7 +64,7 @@ void t.test(
     t.testdir({});
 
     await t.test(
-      "makes logins, and is told what is left to a superuser",
+      "makes logins, and learns what is left to a superuser",
       async (t) => {
         const core = await login("core");
         t.match(core, { code: 0 });

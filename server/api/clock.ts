@@ -16,7 +16,7 @@ export interface Clock {
 /**
  * The database's clock, read once for all who ask at the same time.
  *
- * @param trustedMs how long a reading is good for everybody who comes after it. 0: only for those who came while it was read
+ * @param trustedMs how long a reading serves later readers. 0: it serves only those who asked while it was read
  */
 export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): Clock {
   const ask = singleFlight(() => pool.file<ClockRow>("clock"));

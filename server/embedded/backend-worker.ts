@@ -57,7 +57,7 @@ let resetSeen = false;
 let requestNumber = 0;
 /** Whether what runs is a client's own statement, which may be cancelled, and not one of the host's. */
 let isCancellable = false;
-/** What the client is told instead of PostgreSQL's own words; undefined while nothing is cancelled. */
+/** The error that the client gets instead of PostgreSQL's own; undefined while nothing is cancelled. */
 let cancelled: wire.Complaint | null | undefined;
 
 const database = await open((workerData as { directory: string }).directory);

@@ -49,7 +49,7 @@ export interface Reply {
 
 export interface Limit {
   ms: number;
-  /** What the client is told then; null: PostgreSQL's own words. */
+  /** The error that the client gets then; null: PostgreSQL's own. */
   complaint: Complaint | null;
 }
 
@@ -88,7 +88,7 @@ interface Waiting {
  * PostgreSQL in a thread of its own, so that sockets are served while a query runs.
  *
  * @param requestLimitMs an exchange that takes longer is cancelled, as nobody else is served meanwhile. What does not end then
- * within 5 s, or is no exchange, counts as a crash: a function that calls itself without end spins for ever.
+ * within 5 s, or is no exchange, counts as a crash: a function that calls itself without end spins forever.
  */
 export async function startBackend(
   directory: string,

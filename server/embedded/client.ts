@@ -144,7 +144,7 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     return true;
   }
 
-  /** Null where the client is told to go instead. */
+  /** Null where the client is disconnected instead. */
   function answerTo({ type, bytes }: Message): Buffer | null {
     if (type !== "p")
       throw new Error(

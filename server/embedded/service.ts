@@ -68,7 +68,7 @@ export async function startService(
     );
   }
 
-  /** Nobody is told of the outcome, as by PostgreSQL: whoever asks might guess. */
+  /** The outcome is not reported, as in PostgreSQL: a client could guess keys. */
   function cancel(number: number, secret: number): void {
     if (clients.get(number)?.secret !== secret) return;
     backend.cancel(number).catch((error: unknown) => {

@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- Whether the engine may decide, and dispatchers may send: not shortly after a new timeline began. Whoever sees that first notes it.
+-- Whether the engine may decide, and dispatchers may send: not shortly after a new timeline began. The first core to see it records it.
 create function engine.adopt_timeline() returns boolean
 language plpgsql
 as $$

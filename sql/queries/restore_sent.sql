@@ -90,7 +90,7 @@ closings as (
   from restored r
   join to_close t using (incident_id)
 ),
--- what is left of the event's channels is told as ever (expand_alerts.sql)
+-- the event's other channels get it as usual (expand_alerts.sql)
 deliveries as (
   insert into delivery (channel_id, event_id, cause, state, created_at, due_at, first_claimed_at, ended_at)
   select
