@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { request } from "undici";
 import { makeWebMetrics } from "../server/api/web-metrics.js";
 import { startWeb } from "../server/api/web.js";
+import { clockTrustedMs } from "../server/commands/web.js";
 import { tick } from "../server/engine/tick.js";
 import { listen } from "../server/listen.js";
 import { makeLog } from "../server/log.js";
@@ -47,7 +48,7 @@ async function cachedBoard(
     baseUrl: "http://localhost",
     log: makeLog("bench", "info"),
     onAnswered: makeWebMetrics(makeOwnMetrics("web")),
-    clockTrustedMs: 50,
+    clockTrustedMs,
   });
   const bytes = await bytesOf(web.port, encoding);
   const bare = await startBare(bytes, encoding);

@@ -54,14 +54,15 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+const load = loadavg()[0]!;
 console.log(
-  `Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)} before the start\n`,
+  `Node ${process.versions.node}, ${cpus().length} cores, load ${load.toFixed(1)} before the start\n`,
 );
 for (const [name, bench] of Object.entries(benches))
   if (names.length === 0 || names.includes(name)) {
     const figures = await bench();
     printFigures(name, figures);
-    if (writes) writeFigures(packagedFile("README.md"), name, figures);
+    if (writes) writeFigures(packagedFile("README.md"), name, figures, load);
   }
 
 /** `--write`: the figures go into README.md, too, where it has a place for them. */

@@ -1,27 +1,29 @@
 /** The figures of a benchmark where readers look for them: between two marks in a document, with the day and the machine's load. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
+import { cpus } from "node:os";
 import { type Figure, short } from "./figure.js";
 
 /**
- * Replaces what stands between `<!-- figures of NAME -->` and the next `<!-- end -->`. A document without these marks stays as it is.
+ * Replaces the text between `<!-- figures of NAME -->` and the next `<!-- end -->`.
  *
- * @throws Error where the end is missing
+ * @param load of the machine before the benchmark, which is a load itself
+ * @throws Error where a mark is missing
  */
 export function writeFigures(
   file: string,
   name: string,
   figures: readonly Figure[],
+  load: number,
 ): void {
   const text = readFileSync(file, "utf8");
   const begin = `<!-- figures of ${name} -->\n`;
   const from = text.indexOf(begin);
-  if (from < 0) return;
+  if (from < 0) throw new Error(`${file}: expected ${begin.trim()}`);
   const to = text.indexOf("<!-- end -->", from);
   if (to < 0)
     throw new Error(`${file}: expected <!-- end --> after ${begin.trim()}`);
   const day = new Date().toISOString().slice(0, 10);
-  const machine = `Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}`;
+  const machine = `Node ${process.versions.node}, ${cpus().length} cores, load ${load.toFixed(1)} before the start`;
   const table = tableOf(figures);
   writeFileSync(
     file,

@@ -3,8 +3,8 @@ import type { Log } from "./log.js";
 import { NoHost } from "./no-host.js";
 
 /**
- * SQLSTATE classes 08 (connection), 28 (it refuses us), 53 (it lacks something) and 57 (it was stopped, or starts; not 57014, which ends one
- * statement), no such database, one that only reads (a primary that has become a standby), and whatever the socket says. What a wrapped
+ * SQLSTATE classes 08 (connection), 28 (it refuses us), 53 (it lacks something; not 53200 and 53400, a limit of one statement) and 57 (it
+ * was stopped, or starts; not 57014, which ends one statement), no such database, one that only reads (a primary that has become a standby), and whatever the socket says. What a wrapped
  * error was caused by counts as well.
  */
 export function isDatabaseAway(error: unknown): boolean {
@@ -12,7 +12,7 @@ export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof NoHost) return true;
   const { code = "", syscall } = error as NodeJS.ErrnoException;
   return (
-    /^((08(?!P01)|28|53|57(?!014))...|3D000|25006)$/.test(code) ||
+    /^((08(?!P01)|28|53(?![24]00)|57(?!014))...|3D000|25006)$/.test(code) ||
     (code === "08P01" && isOfPooler(error)) ||
     /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/.test(
       code,

@@ -85,7 +85,7 @@ export function makeOutage(
   let course: Course | null = null;
 
   function begin(task: string, fields: LogFields): Course {
-    log[level](words.begun, { ...of, failed: task, ...fields });
+    log[level](words.begun, { ...of, task, ...fields });
     const nowMs = clock.now();
     return {
       begunMs: nowMs,
@@ -120,7 +120,7 @@ export function makeOutage(
     course = null;
     const lastedS = Math.round((succeededMs! - begunMs) / 100) / 10;
     const until = new Date(Date.now() - (clock.now() - succeededMs!));
-    log.info(words.over, { ...of, until, lastedS, failed: total });
+    log.info(words.over, { ...of, until, lastedS, failedInAll: total });
   }
 
   function succeeded(): void {

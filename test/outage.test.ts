@@ -38,10 +38,10 @@ void t.test(
     await walk(1_000);
     t.notOk(log.database.isOn());
     t.match(lines, [
-      /^error test: the database is away: tests wait failed=decisions error="connect ECONNREFUSED"$/,
+      /^error test: the database is away: tests wait task=decisions error="connect ECONNREFUSED"$/,
       /^error test: the database is still away since=\S+Z failed=\{"lease renewals":60,"decisions":60\} error=/,
       /^error test: the database is still away since=\S+Z failed=\{"lease renewals":60,"decisions":60\} error=/,
-      /^info test: the database is back until=\S+Z lastedS=150 failed=300$/,
+      /^info test: the database is back until=\S+Z lastedS=150 failedInAll=300$/,
     ]);
 
     await walk(3_600_000);
@@ -64,7 +64,7 @@ void t.test(
     t.match(lines, [/away/, /still away/, /still away/]);
     t.equal(lines.length, 3);
     await walk(10_000);
-    t.match(lines[3], /back until=\S+ lastedS=170 failed=12$/);
+    t.match(lines[3], /back until=\S+ lastedS=170 failedInAll=12$/);
   },
 );
 
@@ -119,6 +119,8 @@ void t.test(
     for (const one of away) t.ok(isDatabaseAway(one), one.message);
     const others = [
       error("canceling statement due to statement timeout", "57014"),
+      error("out of memory", "53200"),
+      error("temporary file size exceeds temp_file_limit", "53400"),
       error('relation "leader" does not exist', "42P01"),
       error("division by zero", "22012"),
       error("deadlock detected", "40P01"),

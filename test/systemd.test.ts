@@ -75,7 +75,12 @@ void t.test(
   },
 );
 
-void t.test("no unit may more than it must", (t) => {
+void t.test("no unit has more rights than it needs", (t) => {
+  const sandboxOf = (text: string) =>
+    /^DynamicUser=[^]*?(?=\n\n|\n*$)/m.exec(text)?.[0].trim();
+  const [first, ...others] = services;
+  for (const { name, text } of others)
+    t.equal(sandboxOf(text), sandboxOf(first!.text), `${name}: as the others`);
   for (const { name, text } of services)
     for (const line of [
       "DynamicUser=yes",

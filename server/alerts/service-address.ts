@@ -1,8 +1,9 @@
 /** Where readers find the service. Core keeps it in the database, for the commands that send alerts from an operator's shell. */
+import { countsAsAway } from "../database-away.js";
 import { type Db, sql } from "../db.js";
 import type { Log } from "../log.js";
 import { type Loop, startLoop } from "../loop.js";
-import { UserError } from "../user-error.js";
+import { stackOf, UserError } from "../user-error.js";
 
 export interface ServiceAddress {
   /** Public address of the API, without a slash at the end. */
@@ -27,10 +28,10 @@ export function startKeepingAddress(
       await keepServiceAddress(db, address, log);
       return againMs;
     } catch (error) {
-      log.error(
-        "could not keep the service's address in the database; the next turn tries again",
-        { error },
-      );
+      if (!countsAsAway(log, "writes of the service's address", error))
+        log.error("writing the service's address to the database failed", {
+          stack: stackOf(error),
+        });
       return retryMs;
     }
   });

@@ -14,7 +14,7 @@ export interface Boards {
     range: "24h" | "7d",
     region: string | null,
   ): Promise<Snapshot | null>;
-  /** From where a venue is shown to who names no region; null where there is none. */
+  /** The region of a page whose request names none; null where there is none. */
   usualRegion: string | null;
   regions(): Promise<Snapshot | null>;
   notify(): Promise<Snapshot | null>;

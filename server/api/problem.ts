@@ -159,11 +159,13 @@ function isMalformedRequest(error: unknown): boolean {
   return error instanceof URIError;
 }
 
-/** A statement that took too long, a replica's conflict with recovery, a deadlock with a migration: of this statement alone. */
+/** A statement that took too long or too much memory, a replica's conflict with recovery, a deadlock with a migration: of this statement alone. */
 function isOver(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = "" } = error as NodeJS.ErrnoException;
-  return /^(57014|40001|40P01)$/.test(code) || isMigrating(error, code);
+  return (
+    /^(57014|53200|53400|40001|40P01)$/.test(code) || isMigrating(error, code)
+  );
 }
 
 /** A migration makes views and functions anew. What was planned over the old ones then fails, once. */

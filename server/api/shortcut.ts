@@ -16,7 +16,7 @@ interface Address {
   ask: () => Promise<Snapshot | null>;
 }
 
-/** What of a request only Express adds. */
+/** The part of a request that only Express adds. */
 export type Addressed = IncomingMessage & {
   ip?: string | undefined;
   route?: { path: string | string[] };

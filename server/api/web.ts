@@ -58,10 +58,9 @@ export async function startWeb(
     if (onAnswered) whenAnswered(request, response, onAnswered);
     const answering = shortcut(request, response);
     if (!answering) return answerByApp(request, response);
-    answering.then(
-      (answered) => answered || answerByApp(request, response),
-      (error: unknown) => failed(error, response),
-    );
+    answering
+      .then((answered) => answered || answerByApp(request, response))
+      .catch((error: unknown) => failed(error, response));
   };
   const failed = (error: unknown, response: ServerResponse) => {
     options.log.error("answering failed", { stack: stackOf(error) });

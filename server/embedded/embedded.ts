@@ -75,7 +75,7 @@ export async function startEmbedded(
   }
 }
 
-/** A creation that was cut off is begun anew: no client has ever seen what it left. */
+/** A creation that was cut off starts again from nothing: no client has ever seen what it left. */
 async function openDatabase({
   dataDir,
   log,
