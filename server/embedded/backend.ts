@@ -167,10 +167,7 @@ export async function startBackend(
     }
   }
 
-  function request(
-    asked: Request,
-    wanted: Limit = longest,
-  ): Promise<Reply> {
+  function request(asked: Request, wanted: Limit = longest): Promise<Reply> {
     if (end) return Promise.reject(end);
     const moved = asked.kind === "exchange" ? [asked.bytes.buffer] : [];
     worker.postMessage(asked, moved);
