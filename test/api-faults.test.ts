@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import pg from "pg";
 import t, { type Test } from "tap";
 import { openPool } from "../server/db.js";
 import { makeLog } from "../server/log.js";
@@ -60,6 +61,9 @@ void t.test("faults around the API", async (t) => {
   const database = await migratedDatabase(t);
   await t.test("the engine is silent", (t) => engineIsSilent(t, database));
   await t.test("the database is away", (t) => databaseIsAway(t, database));
+  await t.test("one statement keeps the database", (t) =>
+    databaseIsBusy(t, database),
+  );
   await t.test("a migration is under way", (t) =>
     migrationUnderWay(t, database),
   );
@@ -139,6 +143,47 @@ async function databaseIsAway(
     "it is logged as what it is",
   );
   t.match(api.logged.length, /^[1-3]$/, "and not once for each request");
+}
+
+/** Nobody else gets on: on the embedded database since there is one backend, on a server since they all read this table. */
+async function databaseIsBusy(
+  t: Test,
+  { pool, registry, url }: TestDatabase,
+): Promise<void> {
+  await decide(pool);
+  const heldMs = 30_000;
+  const api = await serve(t, { pool: poolOf(t, url), registry, heldMs });
+  const waiting = await serve(t, { pool: poolOf(t, url), registry });
+  const paths = [
+    ...["/v1/status", "/v1/targets/okx", "/v1/targets/okx?range=7d"],
+    ...["/v1/regions", "/v1/incidents", "/v1/reliability", "/metrics"],
+  ];
+  const askAll = () =>
+    Promise.all(paths.map(async (path) => (await api.ask(path)).text));
+  const before = await askAll();
+  // makes nothing, and reads the clock
+  t.strictSame(await askAll(), before);
+  await waiting.ask("/v1/status");
+
+  const blocker = new pg.Client(url);
+  await blocker.connect();
+  t.teardown(() => blocker.end());
+  await blocker.query("begin");
+  await blocker.query("lock table venuewatch.engine_clock");
+  let isHeld = true;
+  const waited = waiting.ask("/v1/status").then(() => isHeld);
+  t.strictSame(await askAll(), before, "answered as it was");
+  t.strictSame(await askAll(), before, "and again");
+  isHeld = false;
+  // which fails where the block has lasted until a limit ended it
+  await blocker.query("rollback");
+  t.equal(await waited, false, "without such a limit an answer waits");
+
+  t.match(api.logged, [/warn web: answers with the newest board/]);
+  t.equal(api.logged.length, 1, "it is logged once");
+  await decide(pool);
+  const [board] = await askAll();
+  t.not(board, before[0], "new boards come as before");
 }
 
 void t.test("a database without our schema", async (t) => {

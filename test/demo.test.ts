@@ -1,4 +1,5 @@
 /** `venuewatch demo` as a user runs it: real processes, killed, stopped and started again on one directory. */
+import { execFileSync } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
@@ -253,16 +254,31 @@ async function channelsAreStillThere(
   );
   const kept = join(env["DATA_DIR"]!, "demo", "channel.key");
   t.equal((await stat(kept)).mode & 0o777, 0o600, "its owner alone reads it");
-  const key = (await readFile(kept, "utf8")).trim();
   const testing = runCli(t, ["channel", "test", "1"], {
-    ...env,
-    DATA_DIR: join(env["DATA_DIR"]!, "demo"),
-    CHANNEL_KEY: key,
+    ...besideIt(script.output()),
     ALERT_LOOPBACK: "on",
   });
   t.equal(await testing.ended, 0, testing.output());
   await soon(() => /receiver=steady event=0 /.test(script.output()));
   t.notMatch(script.output(), "refused what is no alert");
+}
+
+/** What the welcome has commands beside the demo set, as a shell understands it; they have nothing else from where the demo was started. */
+function besideIt(output: string): Env {
+  const [, line = ""] = /commands beside it need +(export .*)/.exec(output)!;
+  const text = execFileSync("/bin/sh", ["-c", `${line} && env -0`], {
+    env: { PATH: process.env["PATH"] },
+    encoding: "utf8",
+  });
+  return Object.fromEntries(
+    text
+      .split("\0")
+      .filter((pair) => pair !== "")
+      .map((pair) => [
+        pair.slice(0, pair.indexOf("=")),
+        pair.slice(pair.indexOf("=") + 1),
+      ]),
+  );
 }
 
 async function secondIsRefused(t: Test, { url }: Demo, env: Env) {

@@ -107,6 +107,12 @@ void t.test("who has the database for too long", async (t) => {
     await ended;
   }
   await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" });
+  await owner.query("set statement_timeout = '1h'");
+  await t.rejects(
+    owner.query("select pg_sleep(1e9)"),
+    { code: "57014" },
+    "whatever the session has set",
+  );
   await guest.query("begin");
   await t.rejects(guest.query("do $$ begin loop perform 1; end loop; end $$"), {
     code: "57014",

@@ -516,6 +516,23 @@ async function cancel(client: number, secret: number): Promise<void> {
   await once(socket, "close");
 }
 
+void t.test(
+  "the owner has a statement_timeout where none is named",
+  async (t) => {
+    const timeoutOf = async (options: Parameters<typeof connected>[1]) =>
+      value(await connected(t, options), "show statement_timeout");
+    t.equal(await timeoutOf({}), "20s");
+    t.equal(await timeoutOf({ application_name: "psql" }), "20s");
+    t.equal(await timeoutOf({ options: "-c statement_timeout=0" }), "0");
+    t.equal(await timeoutOf({ statement_timeout: 7_000 }), "7s");
+    t.equal(
+      await timeoutOf({ application_name: "venuewatch migrate" }),
+      "0",
+      "the service's programs bound themselves",
+    );
+  },
+);
+
 void t.test("statement_timeout holds, however it was set", async (t) => {
   const endless = "do $$ begin loop perform 1; end loop; end $$";
   const late = { code: "57014", message: /statement timeout/ };

@@ -13,7 +13,12 @@ function fakeDatabase() {
       await database.waiting;
       const made = `${name} made ${database.asked.length}`;
       return [
-        { generated_at: database.at, moved_at: database.movedAt, body: made },
+        {
+          generated_at: database.at,
+          moved_at: database.movedAt,
+          read_at: database.at,
+          body: made,
+        },
       ] as never[];
     },
   };
@@ -74,6 +79,88 @@ void t.test(
     });
   },
 );
+
+/** Keeps a database from answering until it is released, or ended with an error. */
+function keepBusy(database: ReturnType<typeof fakeDatabase>) {
+  let release = () => {};
+  let fail: (error: Error) => void = () => {};
+  database.waiting = new Promise<void>((resolve, reject) => {
+    release = () => {
+      database.waiting = null;
+      resolve();
+    };
+    fail = reject;
+  });
+  return { release, fail };
+}
+
+void t.test("while the database is busy", async (t) => {
+  const database = fakeDatabase();
+  const held: unknown[] = [];
+  const whileBusy = {
+    heldMs: 30_000,
+    patienceMs: 1,
+    onHeld: (error?: unknown) => held.push(error),
+  };
+  const bounds = { bodies: 10, bytes: 1e6 };
+  const snapshots = makeSnapshots(database, bounds, undefined, whileBusy);
+  const ask = (page: string) => snapshots("page", [page], [page]);
+  const board = await ask("board");
+  // reads the clock
+  await ask("board");
+
+  /** That a page waits for the database while the newest one does not, whose patience ends later. */
+  async function waits(page: string, newest: string, name: string) {
+    const { release } = keepBusy(database);
+    let answered = false;
+    const asked = ask(page).then(() => (answered = true));
+    t.ok(await ask(newest));
+    t.notOk(answered, name);
+    release();
+    await asked;
+  }
+
+  const { release } = keepBusy(database);
+  const both = await Promise.all([ask("board"), ask("board")]);
+  t.strictSame(both, [board, board], "the newest board is answered");
+  t.equal(await ask("board"), board, "to those who come later as well");
+  t.strictSame(held, [undefined, undefined]);
+  release();
+  await waits("page", "board", "a page that nobody has asked for waits");
+
+  database.at = new Date(10_000);
+  database.movedAt = new Date(5_000);
+  await ask("other");
+  await waits("board", "other", "nor is answered what has moved since");
+
+  await ask("board");
+  database.at = new Date(45_000);
+  await ask("other");
+  await waits("board", "other", "nor what is too old");
+});
+
+void t.test("a fault after a held answer is reported to the log", async (t) => {
+  const database = fakeDatabase();
+  let report: (error: unknown) => void;
+  const reported = new Promise((resolve) => (report = resolve));
+  const snapshots = makeSnapshots(
+    database,
+    { bodies: 10, bytes: 1e6 },
+    undefined,
+    {
+      heldMs: 30_000,
+      patienceMs: 1,
+      onHeld: (error) => error !== undefined && report(error),
+    },
+  );
+  const board = await snapshots("page", [], []);
+  // reads the clock
+  await snapshots("page", [], []);
+  const { fail } = keepBusy(database);
+  t.equal(await snapshots("page", [], []), board);
+  fail(new Error("gone"));
+  t.match(await reported, { message: "gone" });
+});
 
 void t.test(
   "what is kept is bounded; the least recently used goes first",

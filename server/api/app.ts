@@ -23,13 +23,14 @@ import { pageRoute, pages } from "./pages.js";
 import { answerErrors, notFound, Problem } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { type Limit, limiter, makeLimit } from "./rate-limit.js";
+import { makeOutage } from "../outage.js";
 import { readiness } from "../readiness.js";
 import { singleFlight } from "../single-flight.js";
 import { regionsRoute } from "./regions.js";
 import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
-import { makeSnapshots } from "./snapshot.js";
+import { makeSnapshots, type WhileBusy } from "./snapshot.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
@@ -54,12 +55,15 @@ export interface AppOptions {
    * database is then asked a few times a second, and not between any two answers. Absent: 0.
    */
   clockTrustedMs?: number;
+  /** How old a body may be that is answered while the database keeps everybody waiting. Absent: 0, and such answers wait. */
+  heldMs?: number;
 }
 
 /** What the app has in common with what answers before it. */
 export interface Shared {
   clock: Clock;
   boards: Boards;
+  whileBusy: WhileBusy;
   limit: Limit | null;
   /** What went wrong with a request before it came to the app. */
   failures: WeakMap<IncomingMessage, unknown>;
@@ -70,26 +74,45 @@ export function makeShared({
   registry,
   rateLimit,
   clockTrustedMs,
+  heldMs = 0,
+  log,
 }: AppOptions): Shared {
   const clock = makeClock(pool, clockTrustedMs);
+  const busy = makeOutage(log, busyWords, {
+    level: "warn",
+    endsByItself: true,
+  });
+  const onHeld = (error?: unknown) =>
+    busy.failed("answers", error === undefined ? {} : { error });
+  const whileBusy = { heldMs, patienceMs, onHeld };
   return {
     clock,
-    boards: makeBoards(pool, registry, clock),
+    boards: makeBoards(pool, registry, clock, whileBusy),
+    whileBusy,
     limit: makeLimit(rateLimit),
     failures: new WeakMap(),
   };
 }
 
+/** Longer than anything of the service's own keeps the embedded database. */
+const patienceMs = 1_000;
+
+const busyWords = {
+  begun: "answers with the newest board that it has: the database is busy",
+  lasts: "still answers with a board of before: the database is busy",
+  over: "answers with new boards again: the database is no longer busy",
+};
+
 /** The public API. It only reads, holds no state but bodies of the newest tick, and does not listen by itself. */
 export function makeApp(
   options: AppOptions,
-  { clock, boards, limit, failures }: Shared = makeShared(options),
+  { clock, boards, whileBusy, limit, failures }: Shared = makeShared(options),
 ): Express {
   const { registry, log } = options;
   const pool = inTurn(options.pool, ofWholeWindows);
   // apart, since anybody can name many pages and windows, and none of them may drive a venue's body out
-  const incidents = makeSnapshots(pool, hundred, clock);
-  const windows = makeSnapshots(pool, hundred, clock);
+  const incidents = makeSnapshots(pool, hundred, clock, whileBusy);
+  const windows = makeSnapshots(pool, hundred, clock, whileBusy);
   const answerCsv = csvAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
@@ -131,7 +154,7 @@ export function makeApp(
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   // apart, for its key changes with time: one body at a time is of use
-  const metrics = makeSnapshots(pool, one, clock);
+  const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
   for (const [path, file] of Object.entries(pages))
     app.get(path, pageRoute(file));

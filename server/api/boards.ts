@@ -2,7 +2,7 @@ import type { Pool } from "../db.js";
 import { rulesRow } from "../engine/rules.js";
 import { categories, type Category, type Registry } from "../registry.js";
 import type { Clock } from "./clock.js";
-import { makeSnapshots, type Snapshot } from "./snapshot.js";
+import { makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
 
 /** The pages that everybody asks for and that change with each tick: every one is made once a tick. */
 export interface Boards {
@@ -24,8 +24,10 @@ export function makeBoards(
   pool: Pick<Pool, "file">,
   registry: Registry,
   clock: Clock,
+  whileBusy: WhileBusy,
 ): Boards {
-  const snapshots = makeSnapshots(pool, keptBodies(registry), clock);
+  const bodies = keptBodies(registry);
+  const snapshots = makeSnapshots(pool, bodies, clock, whileBusy);
   return {
     usualRegion: registry.regions[0]?.id ?? null,
     status: (category) =>

@@ -5,12 +5,23 @@ import { singleFlight } from "../single-flight.js";
 export interface ClockRow {
   generated_at: Date;
   moved_at: Date | null;
+  /** The database's own time at this reading. */
+  read_at: Date;
+}
+
+export interface Reading extends ClockRow {
+  /** When it was asked for, in milliseconds of `performance.now()`. */
+  askedAtMs: number;
 }
 
 export interface Clock {
   read(): Promise<ClockRow>;
-  /** The next reader asks the database: this process has seen a later instant than the clock shows. */
-  expire(): void;
+  /** The newest reading that the database has answered, however old; null where there was none. */
+  last(): Reading | null;
+  /** The newest instant that this process has seen, of a reading or of a body; in milliseconds since 1970. */
+  newestMs(): number;
+  /** This process has seen a body of this instant, which may be later than what the clock shows: the next reader asks the database. */
+  expire(seenAt: Date): void;
 }
 
 /**
@@ -19,7 +30,15 @@ export interface Clock {
  * @param trustedMs how long a reading serves later readers. 0: it serves only those who asked while it was read
  */
 export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): Clock {
-  const ask = singleFlight(() => pool.file<ClockRow>("clock"));
+  let last: Reading | null = null;
+  let newestMs = -Infinity;
+  const ask = singleFlight(async () => {
+    const askedAtMs = performance.now();
+    const [row] = await pool.file<ClockRow>("clock");
+    last = { ...row!, askedAtMs };
+    newestMs = Math.max(newestMs, +last.generated_at);
+    return last;
+  });
   let trusted: ClockRow | null = null;
   let trustedUntilMs = -Infinity;
   /** A reading that began before the clock expired is not trusted beyond those who wait for it. */
@@ -29,14 +48,17 @@ export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): Clock {
     async read() {
       if (trusted && performance.now() < trustedUntilMs) return trusted;
       const before = expirations;
-      const [row] = await ask();
+      const row = await ask();
       if (trustedMs > 0 && before === expirations) {
-        trusted = row!;
+        trusted = row;
         trustedUntilMs = performance.now() + trustedMs;
       }
-      return row!;
+      return row;
     },
-    expire() {
+    last: () => last,
+    newestMs: () => newestMs,
+    expire(seenAt) {
+      newestMs = Math.max(newestMs, +seenAt);
       trusted = null;
       expirations += 1;
     },

@@ -1,6 +1,6 @@
 import type { Pool } from "../db.js";
 import { type Body, makeBody } from "./body.js";
-import { type Clock, makeClock } from "./clock.js";
+import { type Clock, type ClockRow, makeClock, type Reading } from "./clock.js";
 
 /** A finished body, the instant that it shows, and what else its statement says of it. */
 export interface Snapshot {
@@ -16,10 +16,27 @@ export interface Bounds {
   bytes: number;
 }
 
+/** What is answered while the database keeps everybody waiting. */
+export interface WhileBusy {
+  /** A body that was the newest when the database answered last is answered until it is this old; 0: never. */
+  heldMs: number;
+  /** How long the database may take before that. */
+  patienceMs: number;
+  /** Called for each such answer, and with the error where the database fails in the end. */
+  onHeld: (error?: unknown) => void;
+}
+
 interface SnapshotRow {
   generated_at: Date;
   body: string;
   closed?: boolean;
+}
+
+interface UnderWay {
+  made: Promise<Snapshot | null>;
+  /** The kept body as soon as the database takes too long, else what was made. */
+  answer: Promise<Snapshot | null>;
+  isLate: boolean;
 }
 
 /**
@@ -34,10 +51,52 @@ export function makeSnapshots(
   pool: Pick<Pool, "file">,
   bounds: Bounds,
   clock: Clock = makeClock(pool),
+  { heldMs, patienceMs, onHeld }: WhileBusy = neverHeld,
 ) {
   const kept = new Map<string, Snapshot>();
   let keptBytes = 0;
-  const underWay = new Map<string, Promise<Snapshot | null>>();
+  const underWay = new Map<string, UnderWay>();
+
+  function begin(key: string, make: () => Promise<Snapshot | null>): UnderWay {
+    let timer: NodeJS.Timeout | undefined;
+    const made = make().finally(() => {
+      clearTimeout(timer);
+      underWay.delete(key);
+    });
+    const begun: UnderWay = { made, answer: made, isLate: false };
+    if (heldMs > 0) {
+      const held = new Promise<Snapshot | null>((resolve) => {
+        timer = setTimeout(() => {
+          begun.isLate = true;
+          const body = heldBody(key);
+          // its readers have their answer already, and nobody else would hear of a fault
+          if (body) made.catch(onHeld);
+          resolve(body ?? made);
+        }, patienceMs);
+      });
+      begun.answer = Promise.race([made, held]);
+    }
+    return begun;
+  }
+
+  /** The kept body if it still held when the database answered last, and is not too old. By the database's clock: this machine's may be wrong. */
+  function heldBody(key: string): Snapshot | null {
+    const before = kept.get(key);
+    const last = clock.last();
+    if (!before || !last) return null;
+    const sinceMs = performance.now() - last.askedAtMs;
+    const ageMs = +last.read_at - +before.generatedAt + sinceMs;
+    if (ageMs > heldMs || !isStillTrue(before, last)) return null;
+    onHeld();
+    return before;
+  }
+
+  /** As far as this process has seen: no two of its pages may contradict each other. */
+  function isStillTrue(body: Snapshot, last: Reading): boolean {
+    const newestMs = clock.newestMs();
+    if (+body.generatedAt >= newestMs) return true;
+    return +last.generated_at >= newestMs && !hasMoved(body, last);
+  }
 
   async function current(
     key: string,
@@ -52,22 +111,22 @@ export function makeSnapshots(
     }
     const [row] = await pool.file<SnapshotRow>(file, values);
     if (!row) return null;
-    clock.expire();
     const { generated_at: generatedAt, body, closed = false } = row;
+    clock.expire(generatedAt);
     const made = { generatedAt, body: makeBody(body), closed };
     keep(key, made);
     return made;
   }
 
   async function isCurrent(
-    { generatedAt }: Snapshot,
+    snapshot: Snapshot,
     holdMs: number,
   ): Promise<boolean> {
     const now = await clock.read();
-    const ageMs = +now.generated_at - +generatedAt;
+    const ageMs = +now.generated_at - +snapshot.generatedAt;
     if (ageMs < 0 || ageMs > holdMs) return false;
     // at its own instant, too: what an operator takes back is dated by the tick after which he does it
-    return ageMs === 0 || !(now.moved_at && now.moved_at >= generatedAt);
+    return ageMs === 0 || !hasMoved(snapshot, now);
   }
 
   function keep(key: string, snapshot: Snapshot): void {
@@ -102,13 +161,20 @@ export function makeSnapshots(
     const key = JSON.stringify([file, parameters]);
     let asked = underWay.get(key);
     if (!asked) {
-      asked = current(key, file, values, holdMs).finally(() =>
-        underWay.delete(key),
-      );
+      asked = begin(key, () => current(key, file, values, holdMs));
       underWay.set(key, asked);
     }
-    return asked;
+    if (!asked.isLate) return asked.answer;
+    const held = heldBody(key);
+    return held ? Promise.resolve(held) : asked.made;
   };
+}
+
+const neverHeld: WhileBusy = { heldMs: 0, patienceMs: 0, onHeld: () => {} };
+
+/** Whether anything has moved since what the body shows. */
+function hasMoved({ generatedAt }: Snapshot, now: ClockRow): boolean {
+  return now.moved_at !== null && now.moved_at >= generatedAt;
 }
 
 /** The two compressed forms of JSON are together shorter than the plain one. */

@@ -14,7 +14,7 @@ import { makeDataDir } from "../data-dir.js";
 import type { Given } from "../command-line.js";
 import { connect, sql } from "../db.js";
 import { howToInstall, isInstalled } from "../embedded/installed.js";
-import { analystCommand } from "../embedded/analyst.js";
+import { analystCommand, quoted } from "../embedded/analyst.js";
 import { runToEnd, runUntilStopped } from "../lifecycle.js";
 import { makeLog } from "../log.js";
 import { packagedFile } from "../package.js";
@@ -127,18 +127,31 @@ async function demo(days: number): Promise<void> {
       regionIds,
       changes,
     );
-    const key = keyFile
-      ? ([
-          [
-            "key of its channels",
-            `export CHANNEL_KEY=$(cat ${relative("", keyFile)})`,
-          ],
-        ] as const)
-      : [];
     const psql = embedded && analystCommand(embedded, dataDir);
-    process.stdout.write(welcome(psql, services, key));
+    const besides = besideIt(dataDir, registry, embedded, keyFile);
+    process.stdout.write(
+      welcome(psql, services, [["commands beside it need", besides]]),
+    );
     return services.web;
   });
+}
+
+/** A line for a shell, by which commands find this demo: its database, its venues, and the key of its channels where it has made one. */
+function besideIt(
+  dataDir: string,
+  registry: string,
+  embedded: string | null,
+  keyFile: string | null,
+): string {
+  const set = [
+    `DATA_DIR=${quoted(relative("", dataDir))}`,
+    `REGISTRY=${quoted(relative("", registry))}`,
+    ...(embedded ? [`EMBEDDED_PORT=${new URL(embedded).port}`] : []),
+    ...(keyFile
+      ? [`CHANNEL_KEY="$(cat ${quoted(relative("", keyFile))})"`]
+      : []),
+  ];
+  return `export ${set.join(" ")}`;
 }
 
 /** The key of a demo that was given none, so that it reads its channels when it is started again. */

@@ -22,6 +22,9 @@ const statementTimeoutMs = 10_000;
 /** A fortieth of the time between two ticks, and a hundredth of the five seconds for which readers' caches may keep a body. */
 export const clockTrustedMs = 50;
 
+/** As long as caches may show a body after it has expired. By a statement of its own the embedded database is kept for less. */
+const heldMs = 30_000;
+
 export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("web", settings.logLevel, undefined, {
@@ -61,6 +64,7 @@ export async function run(): Promise<void> {
       log,
       onAnswered,
       clockTrustedMs,
+      heldMs,
     });
     life.onClose("web server", web.close);
     const health = await startHealth({

@@ -18,6 +18,7 @@ export function analystCommand(url: string, dataDir: string): string {
   return `PGPASSFILE=${quoted(file)} psql ${address.href}`;
 }
 
-function quoted(path: string): string {
+/** A path as a shell takes it for one word. */
+export function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -57,7 +57,7 @@ export interface Backend {
   /**
    * Requests are done in the order in which they are made. Rejects when the backend has died.
    *
-   * @param limit counts from when it is begun; an exchange that takes longer is cancelled
+   * @param limit counts from when it is begun; an exchange that takes longer is cancelled. It does not lift the backend's own
    */
   request(request: Request, limit?: Limit): Promise<Reply>;
   /** Cancels the exchange of this client if it is under way. Rejects where the thread cannot be reached. */
@@ -97,6 +97,7 @@ export async function startBackend(
   const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
     workerData: { directory },
   });
+  const longest: Limit = { ms: requestLimitMs, complaint: null };
   const waiting: Waiting[] = [];
   let made = 0;
   let end: Error | null = null;
@@ -166,15 +167,13 @@ export async function startBackend(
     }
   }
 
-  function request(
-    asked: Request,
-    limit: Limit = { ms: requestLimitMs, complaint: null },
-  ): Promise<Reply> {
+  function request(asked: Request, wanted: Limit = longest): Promise<Reply> {
     if (end) return Promise.reject(end);
     const moved = asked.kind === "exchange" ? [asked.bytes.buffer] : [];
     worker.postMessage(asked, moved);
     made += 1;
     const number = made;
+    const limit = wanted.ms < requestLimitMs ? wanted : longest;
     return new Promise((resolve, reject) => {
       waiting.push({
         request: asked.kind,

@@ -226,7 +226,10 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     const { statementTimeoutMs } = terms;
     const leftMs = Math.max(1, turnLeftMs());
     if (statementTimeoutMs > 0 && statementTimeoutMs < leftMs)
-      return { ms: statementTimeoutMs, complaint: statementTimeout };
+      return {
+        ms: statementTimeoutMs,
+        complaint: terms.isSuperuser ? ownersTimeout : statementTimeout,
+      };
     if (leftMs < Infinity)
       return { ms: leftMs, complaint: turnTimeout(turnLimitMs) };
     return undefined;
@@ -326,6 +329,11 @@ const statementTimeout: Complaint = {
   severity: "ERROR",
   code: "57014",
   message: "canceling statement due to statement timeout",
+};
+
+const ownersTimeout: Complaint = {
+  ...statementTimeout,
+  hint: "Set statement_timeout for a longer one, ten minutes at the most; all other clients wait meanwhile.",
 };
 
 const smaller =

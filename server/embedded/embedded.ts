@@ -32,7 +32,7 @@ export interface EmbeddedOptions {
   /** How long a client who is no superuser may have the database at a time, with a statement or a transaction. */
   turnLimitMs?: number;
   maxClients?: number;
-  /** A superuser's statement that takes longer is cancelled. */
+  /** A superuser's statement that takes longer is cancelled, whatever its statement_timeout; who has set none, and is none of the service's programs, has 20 s (session.ts). */
   statementLimitMs?: number;
 }
 
@@ -146,7 +146,8 @@ async function listen(
 ): Promise<Service> {
   const { port, log } = options;
   const { idleTransactionMs = 10_000, maxClients = 100 } = options;
-  const { turnLimitMs = 5_000 } = options;
+  // `/readyz` gives the database five seconds
+  const { turnLimitMs = 4_000 } = options;
   try {
     return await startService(backend, {
       ...{ port, log, idleTransactionMs, turnLimitMs, maxClients },

@@ -40,6 +40,13 @@ const defaults = `
 /** The superuser that the build starts as. */
 export const owner = "postgres";
 
+/**
+ * Of a superuser who has named no statement_timeout. A statement that somebody forgot in psql must not keep the board for the ten minutes
+ * that a migration may need; web answers its newest board for longer than this. The service's programs bound themselves.
+ */
+const ownersTimeout = "20s";
+const ofService = /^venuewatch /;
+
 export interface Session {
   user: string;
   /** Of the user's role. */
@@ -111,11 +118,16 @@ export async function openSession(
   const [row] = await backend.run(
     `SELECT oid, rolsuper FROM pg_authid WHERE oid = quote_ident(${literal(user)})::regrole`,
   );
+  const isFixed = row![1] !== "t";
+  const isBounded =
+    !isFixed && !ofService.test(settings["application_name"] ?? "");
   const session: Session = {
     user,
     oid: Number(row![0]),
-    isFixed: row![1] !== "t",
-    initial: settings,
+    isFixed,
+    initial: isBounded
+      ? { statement_timeout: ownersTimeout, ...settings }
+      : settings,
     own: {},
     touched: false,
     statementTimeoutMs: 0,

@@ -1,4 +1,4 @@
--- As of when does everything speak, and when did anything last move? One row {generated_at, moved_at}, cheap: it is asked
+-- As of when does everything speak, and when did anything last move? One row {generated_at, moved_at, read_at}, cheap: it is asked
 -- at every request. `moved_at` is when a state changed or an incident was opened, escalated, closed or retracted; null where
 -- nothing ever was. What is held beyond its tick is held no longer than that.
 --
@@ -10,5 +10,6 @@ select
     (select max(s.since) from component_state s),
     (select e.at from alert_event e order by e.event_id desc limit 1),
     (select max(i.retracted_at) + interval '2 seconds' from incident i where i.retracted_at is not null)
-  ) as moved_at
+  ) as moved_at,
+  now() as read_at
 from api.clock k
