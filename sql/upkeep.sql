@@ -376,7 +376,7 @@ begin
 end;
 $$;
 
--- Every tick: the minute that runs, and the few before it, whose last samples come a deadline late. No minute of them is published yet
+-- Every twelve seconds: the minute that runs, and the few before it, whose last samples come a deadline late. No minute of them is published yet
 -- (api.clock), unless this takes more than a minute.
 create procedure upkeep.refresh_newest(at timestamptz)
 language plpgsql

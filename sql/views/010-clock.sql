@@ -9,7 +9,7 @@
 --
 -- `silent_at` is since when that is so; where the engine never decided anything, since there is this database.
 --
--- `published_to` is up to when minutes are published: what upkeep rolls up every few seconds (upkeep.refresh_newest) is after it. Hours and
+-- `published_to` is up to when minutes are published: what upkeep rolls up every twelve seconds (upkeep.refresh_newest) is after it. Hours and
 -- days are published as far as their minutes are. What changes before it later moves `revision` on.
 create view api.clock as
 select
