@@ -3,7 +3,7 @@
  * roll-ups are refreshed over them, and the engine decides what they mean. Only the samples are invented.
  */
 import { readFile } from "node:fs/promises";
-import { type Pool, sql } from "../../server/db.js";
+import { type Db, type Pool, sql } from "../../server/db.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import {
   accepted,
@@ -30,22 +30,45 @@ export interface HistoryOptions {
 /** Fills an empty database. */
 export async function makeHistory(
   pool: Pool,
-  { days, now, log }: HistoryOptions,
+  options: HistoryOptions,
 ): Promise<void> {
+  const { filledFrom, isComplete } = await makeRecentHistory(pool, options);
+  if (isComplete) return;
+  await fillEarlier(pool, { ...options, filledFrom });
+  await pool.script("analyze");
+}
+
+/** How much of it is there. */
+export interface Filled {
+  /** From when on everything is there. */
+  filledFrom: Date;
+  isComplete: boolean;
+}
+
+/**
+ * Fills an empty database with everything that a board shows: all days, all incidents, and the measurements of the last week. What was measured
+ * before it, from which latencies of earlier days come, is left to `fillEarlier`.
+ */
+export async function makeRecentHistory(
+  pool: Pool,
+  { days, now, log }: HistoryOptions,
+): Promise<Filled> {
   const startedAt = performance.now();
-  const firstDay = startOfDay(now) - (days - 1) * dayMs;
-  // the last day is told whole
-  const from = new Date(Math.min(firstDay, +now - dayMs));
+  const from = beginningOf(days, now);
+  const recentFrom = new Date(
+    Math.max(+from, startOfDay(now) - recentDays * dayMs),
+  );
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults);
 
+  await holdRetention(pool);
   await noteDays(pool, faults, from, now);
 
   await chunksOf(pool, "1 day");
-  await insertSparsely(insert, from, now);
+  await insertSparsely(insert, recentFrom, now);
   await insertFaults(insert, faults, now);
   await chunksOf(pool, null);
-  await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
+  await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
   await decideAll(pool, faults, now);
   await leaveOutImpaired(pool);
   // earlier days are those that were noted
@@ -54,10 +77,104 @@ export async function makeHistory(
   );
   await takeOutOfLine(pool);
   await pool.script("analyze");
+  const isComplete = +recentFrom === +from;
+  if (isComplete) await letRetentionGoOn(pool);
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made a history", { days, seconds });
+  return { filledFrom: recentFrom, isComplete };
 }
+
+export interface EarlierOptions extends HistoryOptions {
+  /** From when on everything is there. */
+  filledFrom: Date;
+  /** Called after each piece. */
+  onFilled?: (filled: Filled) => Promise<void>;
+}
+
+/**
+ * Adds what was measured before the last week: latencies, and the minutes around old faults. The newest days come first. It takes a second of the
+ * database's time for each ten days, in short statements, so a service can run meanwhile. A piece that was cut off may be repeated.
+ */
+export async function fillEarlier(
+  pool: Pool,
+  { days, now, log, filledFrom, onFilled }: EarlierOptions,
+): Promise<void> {
+  const from = beginningOf(days, now);
+  const startedAt = performance.now();
+  const faults = pastFaults(now).filter((fault) => fault.from >= from);
+  const insert = await inserter(pool, faults);
+  for (let to = filledFrom; to > from;) {
+    const pieceFrom = new Date(Math.max(+from, +to - pieceDays * dayMs));
+    await holdRetention(pool);
+    for (let at = +pieceFrom; at < +to; at += dayMs)
+      await insertDay(pool, insert, at);
+    for (const rollup of earlierRollups)
+      await pool.query(
+        sql`call upkeep.refresh(${rollup}, ${pieceFrom}, ${to}, remaking => true)`,
+      );
+    to = pieceFrom;
+    await onFilled?.({ filledFrom: to, isComplete: false });
+  }
+  // of five days each, so it has no piece of its own
+  await pool.query(
+    sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`,
+  );
+  await letRetentionGoOn(pool);
+  await onFilled?.({ filledFrom: from, isComplete: true });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  log.info("filled in what was measured earlier: the history is complete", {
+    days,
+    seconds,
+  });
+}
+
+/** In one transaction, so that a chunk that a probe makes meanwhile is as long as usual. */
+function insertDay(pool: Pool, insert: Insert, at: number): Promise<void> {
+  return pool.transaction(async (tx) => {
+    await chunksOf(tx, "1 day");
+    await insert(at, at + dayMs, 8 * hourMs, null, tx);
+    await chunksOf(tx, null);
+  });
+}
+
+/** Half a day more than samples are kept. */
+const recentDays = 8;
+/** A refresh of so many days takes the embedded database a tenth of a second. */
+const pieceDays = 10;
+
+/** In the order in which they stand on each other, without those of which old ones are dropped, and those of days, which were noted. */
+const earlierRollups = [
+  "sample_minute",
+  "sample_hour",
+  "component_minute",
+  "venue_minute",
+  "latency_day",
+  "venue_latency_day",
+];
+
+function beginningOf(days: number, now: Date): Date {
+  const firstDay = startOfDay(now) - (days - 1) * dayMs;
+  // the last day is told whole
+  return new Date(Math.min(firstDay, +now - dayMs));
+}
+
+/** As a refresh that reaches back to what may be dropped: old samples are needed until they are rolled up. */
+export async function holdRetention(pool: Pool): Promise<void> {
+  await pool.query(sql`
+    insert into leader as l (office, holder, fence, expires_at)
+    values (${historyRefresh}, 'history', 1, clock_timestamp() + upkeep.longest_refresh())
+    on conflict (office) do update set fence = l.fence + 1, expires_at = excluded.expires_at
+  `);
+}
+
+async function letRetentionGoOn(pool: Pool): Promise<void> {
+  await pool.query(
+    sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`,
+  );
+}
+
+const historyRefresh = "refresh of the history";
 
 /** Takes back what a history that was cut off has left: it ended at another instant, and the engine decides none twice. */
 export async function forgetHistory(pool: Pool): Promise<void> {
@@ -107,15 +224,16 @@ type Insert = (
   to: number,
   stepMs: number | null,
   venue?: string | null,
+  db?: Db,
 ) => Promise<void>;
 
 async function inserter(pool: Pool, faults: PastFault[]): Promise<Insert> {
   const text = await readFile(packagedFile("test/world/history.sql"), "utf8");
   const latencies = await usualLatencies(pool);
   await pool.query(sql`select setseed(0.5)`);
-  return async (from, to, stepMs, venue = null) => {
+  return async (from, to, stepMs, venue = null, db = pool) => {
     if (from >= to) return;
-    await pool.text(text, [
+    await db.text(text, [
       new Date(from),
       new Date(to),
       stepMs,
@@ -262,8 +380,8 @@ async function isAnythingOpen(pool: Pool): Promise<boolean> {
 }
 
 /** Hundreds of small chunks for a sparse history would be slow; null: as this database has them. */
-async function chunksOf(pool: Pool, interval: string | null) {
-  await pool.query(sql`
+async function chunksOf(db: Db, interval: string | null) {
+  await db.query(sql`
     select set_chunk_time_interval(
       'sample',
       coalesce(${interval}::interval, case when is_embedded() then interval '1 hour' else interval '1 day' end)
