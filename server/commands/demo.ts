@@ -147,8 +147,8 @@ async function demo(days: number): Promise<void> {
 }
 
 const earlierNote = `
-  All days have their uptime and their incidents. What was measured more than eight days ago, from which the latencies of those
-  days come, is still being filled in: until then they are shown as not measured. A line in this output says when the history is complete.
+  The history is still being filled in: all its incidents and days are there, but today before the last two hours, and latencies of more
+  than eight days ago. What is missing is shown as not measured. A line "the history is complete" says when nothing is.
 
 `;
 
@@ -243,10 +243,8 @@ async function history(days: number): Promise<void> {
     const now = new Date();
     const begun = { now, days, filledFrom: null, isComplete: false };
     await writeHistoryNote(dataDir, begun);
-    const { filledFrom, isComplete } = await makeRecentHistory(pool, {
-      ...{ days, now, log },
-    });
-    await writeHistoryNote(dataDir, { now, days, filledFrom, isComplete });
+    const filledFrom = await makeRecentHistory(pool, { days, now, log });
+    await writeHistoryNote(dataDir, { ...begun, filledFrom });
   });
 }
 
@@ -260,18 +258,13 @@ async function earlier(): Promise<void> {
       readHistoryNote(dataDir) ?? {};
     if (!now || !days || !filledFrom || isComplete)
       return log.info("nothing of the history is missing");
+    const made = { now, days, isComplete: false };
     await fillEarlier(pool, {
       ...{ now, days, filledFrom, log },
-      onFilled: (at) =>
-        writeHistoryNote(dataDir, {
-          ...{
-            now,
-            days,
-            filledFrom: at.filledFrom,
-            isComplete: at.isComplete,
-          },
-        }),
+      onFilled: (filledFrom) =>
+        writeHistoryNote(dataDir, { ...made, filledFrom }),
     });
+    await writeHistoryNote(dataDir, { ...made, filledFrom, isComplete: true });
   });
 }
 

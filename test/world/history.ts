@@ -32,31 +32,26 @@ export async function makeHistory(
   pool: Pool,
   options: HistoryOptions,
 ): Promise<void> {
-  const { filledFrom, isComplete } = await makeRecentHistory(pool, options);
-  if (isComplete) return;
+  const filledFrom = await makeRecentHistory(pool, options);
   await fillEarlier(pool, { ...options, filledFrom });
   await pool.script("analyze");
 }
 
-/** How much of it is there. */
-export interface Filled {
-  /** From when on everything is there. */
-  filledFrom: Date;
-  isComplete: boolean;
-}
-
 /**
- * Fills an empty database with everything that a board shows: all days, all incidents, and the measurements of the last week. What was measured
- * before it, from which latencies of earlier days come, is left to `fillEarlier`.
+ * Fills an empty database with what is to be there before the engine runs, since that decides no instant before its last: all incidents. Besides,
+ * the uptime of all days but the one that runs, and measurements of the last eight. The rest is left to `fillEarlier`.
+ *
+ * @returns from when on everything is there
  */
 export async function makeRecentHistory(
   pool: Pool,
   { days, now, log }: HistoryOptions,
-): Promise<Filled> {
+): Promise<Date> {
   const startedAt = performance.now();
   const from = beginningOf(days, now);
-  const recentFrom = new Date(
-    Math.max(+from, startOfDay(now) - recentDays * dayMs),
+  const recentFrom = recentBeginningOf(from, now);
+  const wholeFrom = new Date(
+    Math.max(startOfDay(now), Math.floor(+now / hourMs - 2) * hourMs),
   );
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults);
@@ -65,11 +60,13 @@ export async function makeRecentHistory(
   await noteDays(pool, faults, from, now);
 
   await chunksOf(pool, "1 day");
-  await insertSparsely(insert, recentFrom, now);
+  await insertSparsely(insert, recentFrom, wholeFrom, now);
   await insertFaults(insert, faults, now);
   await chunksOf(pool, null);
-  await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
-  await decideAll(pool, faults, now);
+  for (const rollup of rollups)
+    await pool.query(sql`call upkeep.mend(${rollup}, ${recentFrom}, ${now})`);
+  await pool.query(sql`call upkeep.add_up(${now})`);
+  await withKeptPlans(pool, () => decideAll(pool, faults, now));
   await leaveOutImpaired(pool);
   // earlier days are those that were noted
   await pool.query(
@@ -77,81 +74,140 @@ export async function makeRecentHistory(
   );
   await takeOutOfLine(pool);
   await pool.script("analyze");
-  const isComplete = +recentFrom === +from;
-  if (isComplete) await letRetentionGoOn(pool);
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made a history", { days, seconds });
-  return { filledFrom: recentFrom, isComplete };
+  return wholeFrom;
 }
 
 export interface EarlierOptions extends HistoryOptions {
   /** From when on everything is there. */
   filledFrom: Date;
-  /** Called after each piece. */
-  onFilled?: (filled: Filled) => Promise<void>;
+  /** Called after each piece with how far it is. */
+  onFilled?: (filledFrom: Date) => Promise<void>;
 }
 
 /**
- * Adds what was measured before the last week: latencies, and the minutes around old faults. The newest days come first. It takes a second of the
- * database's time for each ten days, in short statements, so a service can run meanwhile. A piece that was cut off may be repeated.
+ * Adds the measurements that are missing: those of the day that runs, and those before the last eight days, from which latencies come. The newest come
+ * first. Each statement takes a tenth of a second or two of the embedded database, so a service can run meanwhile. A piece that was cut off may be repeated.
  */
 export async function fillEarlier(
   pool: Pool,
   { days, now, log, filledFrom, onFilled }: EarlierOptions,
 ): Promise<void> {
-  const from = beginningOf(days, now);
   const startedAt = performance.now();
+  const from = beginningOf(days, now);
+  const recentFrom = recentBeginningOf(from, now);
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults);
-  for (let to = filledFrom; to > from;) {
-    const pieceFrom = new Date(Math.max(+from, +to - pieceDays * dayMs));
+  for (const piece of piecesOf(from, recentFrom, filledFrom, now)) {
     await holdRetention(pool);
-    for (let at = +pieceFrom; at < +to; at += dayMs)
-      await insertDay(pool, insert, at);
-    for (const rollup of earlierRollups)
-      await pool.query(
-        sql`call upkeep.refresh(${rollup}, ${pieceFrom}, ${to}, remaking => true)`,
-      );
-    to = pieceFrom;
-    await onFilled?.({ filledFrom: to, isComplete: false });
+    await fillPiece(pool, insert, piece);
+    await onFilled?.(piece.from);
   }
+  await pool.query(
+    sql`call upkeep.refresh_over_hours(${recentFrom}, ${now}::timestamptz + upkeep.kept_after())`,
+  );
   // of five days each, so it has no piece of its own
   await pool.query(
     sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`,
   );
-  await letRetentionGoOn(pool);
-  await onFilled?.({ filledFrom: from, isComplete: true });
+  await pool.query(
+    sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`,
+  );
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  log.info("filled in what was measured earlier: the history is complete", {
-    days,
-    seconds,
-  });
+  log.info("the history is complete", { days, seconds });
+}
+
+interface Piece {
+  from: Date;
+  to: Date;
+  /** Inserted at once. */
+  partMs: number;
+  /** From sample to sample of a series. */
+  stepMs: number;
+}
+
+/** Latest first: hours of the day that runs, then days before those that the recent history has. */
+function piecesOf(
+  from: Date,
+  recentFrom: Date,
+  filledFrom: Date,
+  now: Date,
+): Piece[] {
+  const today = startOfDay(now);
+  const pieces = (first: number, end: number, lengthMs: number) =>
+    Array.from({ length: Math.ceil((end - first) / lengthMs) }, (_, i) => ({
+      from: new Date(Math.max(first, end - (i + 1) * lengthMs)),
+      to: new Date(end - i * lengthMs),
+    }));
+  const earlierTo = Math.min(+filledFrom, +recentFrom);
+  return [
+    ...pieces(today, Math.max(today, +filledFrom), hourMs).map((piece) => ({
+      ...{ ...piece, partMs: 10 * minuteMs, stepMs: denseStepMs },
+    })),
+    ...pieces(+from, earlierTo, 5 * dayMs).map((piece) => ({
+      ...{ ...piece, partMs: dayMs, stepMs: sparseStepMs },
+    })),
+  ];
+}
+
+async function fillPiece(
+  pool: Pool,
+  insert: Insert,
+  { from, to, partMs, stepMs }: Piece,
+) {
+  for (let at = +from; at < +to; at += partMs)
+    await insertInDays(pool, insert, at, Math.min(at + partMs, +to), stepMs);
+  const remade = stepMs === denseStepMs ? rollups : earlierRollups;
+  for (const rollup of remade)
+    await pool.query(
+      stepMs === denseStepMs
+        ? sql`call upkeep.mend(${rollup}, ${from}, ${to})`
+        : sql`call upkeep.refresh(${rollup}, ${from}, ${to}, remaking => true)`,
+    );
 }
 
 /** In one transaction, so that a chunk that a probe makes meanwhile is as long as usual. */
-function insertDay(pool: Pool, insert: Insert, at: number): Promise<void> {
+function insertInDays(
+  pool: Pool,
+  insert: Insert,
+  from: number,
+  to: number,
+  stepMs: number,
+): Promise<void> {
   return pool.transaction(async (tx) => {
     await chunksOf(tx, "1 day");
-    await insert(at, at + dayMs, 8 * hourMs, null, tx);
+    await insert(from, to, stepMs, null, tx);
     await chunksOf(tx, null);
   });
 }
 
-/** Half a day more than samples are kept. */
+/** Of those before, samples are dropped. */
 const recentDays = 8;
-/** A refresh of so many days takes the embedded database a tenth of a second. */
-const pieceDays = 10;
+const sparseStepMs = 8 * hourMs;
+const denseStepMs = 1.5 * minuteMs;
 
-/** In the order in which they stand on each other, without those of which old ones are dropped, and those of days, which were noted. */
-const earlierRollups = [
+/** In the order in which they stand on each other. Those of hours that are kept for a week, and of days, are made by upkeep. */
+const rollups = [
   "sample_minute",
   "sample_hour",
   "component_minute",
   "venue_minute",
+  "component_hour",
+  "venue_hour",
   "latency_day",
   "venue_latency_day",
 ];
+
+/** Without those of hours, which are too old to be kept. */
+const earlierRollups = rollups.filter(
+  (name) => !["component_hour", "venue_hour"].includes(name),
+);
+
+function recentBeginningOf(from: Date, now: Date): Date {
+  return new Date(Math.max(+from, startOfDay(now) - recentDays * dayMs));
+}
 
 function beginningOf(days: number, now: Date): Date {
   const firstDay = startOfDay(now) - (days - 1) * dayMs;
@@ -166,12 +222,6 @@ export async function holdRetention(pool: Pool): Promise<void> {
     values (${historyRefresh}, 'history', 1, clock_timestamp() + upkeep.longest_refresh())
     on conflict (office) do update set fence = l.fence + 1, expires_at = excluded.expires_at
   `);
-}
-
-async function letRetentionGoOn(pool: Pool): Promise<void> {
-  await pool.query(
-    sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`,
-  );
 }
 
 const historyRefresh = "refresh of the history";
@@ -257,16 +307,19 @@ async function usualLatencies(pool: Pool) {
 }
 
 /**
- * Every eight hours; in the last day every quarter of an hour, so that its chart has points; and today two minutes of three, so that it has an
- * uptime.
+ * Every eight hours; in the last day every quarter of an hour, so that its chart has points; and of today, from `wholeFrom`, two minutes of three,
+ * so that it has an uptime.
  */
-async function insertSparsely(insert: Insert, from: Date, now: Date) {
+async function insertSparsely(
+  insert: Insert,
+  from: Date,
+  wholeFrom: Date,
+  now: Date,
+) {
   const lastDay = Math.floor(+now / hourMs) * hourMs - dayMs;
-  const today = startOfDay(now);
-  for (let at = +from; at < lastDay; at += 10 * dayMs)
-    await insert(at, Math.min(at + 10 * dayMs, lastDay), 8 * hourMs);
-  await insert(lastDay, today, 15 * minuteMs);
-  await insert(today, +now, 1.5 * minuteMs);
+  await insert(+from, lastDay, sparseStepMs);
+  await insert(lastDay, +wholeFrom, 15 * minuteMs);
+  await insert(+wholeFrom, +now, denseStepMs);
 }
 
 /**
@@ -295,6 +348,25 @@ interface Span {
   stepMs: number;
   /** Whether it goes on for as long as anything is open. */
   toTheEnd: boolean;
+}
+
+/**
+ * Most of an instant's time is planning how its samples are read, which the engine does anew because a real database has hundreds of chunks. So short a
+ * history has some twenty, and one plan for all instants halves the time.
+ */
+async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
+  await planSamples(pool, "force_generic_plan");
+  try {
+    await work();
+  } finally {
+    await planSamples(pool, "force_custom_plan");
+  }
+}
+
+async function planSamples(pool: Pool, mode: string) {
+  await pool.script(
+    `alter function engine.keep_region_states set plan_cache_mode = ${mode}`,
+  );
 }
 
 /**
@@ -338,11 +410,12 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
   });
   // what was bad before is no fresh trouble
   const before = span(+from, -180, -180);
-  const begun = span(+from, 0, isKept ? 32 : 60);
+  // three samples in a row open an incident, 5 s apart at the least
+  const begun = span(+from, 8, isKept ? 32 : 60);
   if (to >= now) return [before, begun];
   if (!isKept) return [before, begun, span(+to, 30, 60, true)];
-  const well = span(+to, 28, 50);
-  return [before, begun, well, span(+to + holdMs, 28, 50, true)];
+  const well = span(+to, 30, 48);
+  return [before, begun, well, span(+to + holdMs, 30, 48, true)];
 }
 
 /** In one statement: one by one, the same takes half as long again. */
