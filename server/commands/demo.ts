@@ -147,8 +147,8 @@ async function demo(days: number): Promise<void> {
 }
 
 const earlierNote = `
-  The history is still being filled in: all its incidents and days are there, but today before the last two hours, and latencies of more
-  than eight days ago. What is missing is shown as not measured. A line "the history is complete" says when nothing is.
+  The history is still being filled in behind the service. Its incidents, and the uptime of the days before today, are there. Today's uptime
+  before the start, and latencies of more than eight days ago, are shown as not measured until the line "the history is complete".
 
 `;
 
@@ -243,8 +243,8 @@ async function history(days: number): Promise<void> {
     const now = new Date();
     const begun = { now, days, filledFrom: null, isComplete: false };
     await writeHistoryNote(dataDir, begun);
-    const filledFrom = await makeRecentHistory(pool, { days, now, log });
-    await writeHistoryNote(dataDir, { ...begun, filledFrom });
+    await makeRecentHistory(pool, { days, now, log });
+    await writeHistoryNote(dataDir, { ...begun, filledFrom: now });
   });
 }
 

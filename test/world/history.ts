@@ -32,27 +32,23 @@ export async function makeHistory(
   pool: Pool,
   options: HistoryOptions,
 ): Promise<void> {
-  const filledFrom = await makeRecentHistory(pool, options);
-  await fillEarlier(pool, { ...options, filledFrom });
+  await makeRecentHistory(pool, options);
+  await fillEarlier(pool, { ...options, filledFrom: options.now });
   await pool.script("analyze");
 }
 
 /**
- * Fills an empty database with what is to be there before the engine runs, since that decides no instant before its last: all incidents. Besides,
- * the uptime of all days but the one that runs, and measurements of the last eight. The rest is left to `fillEarlier`.
- *
- * @returns from when on everything is there
+ * Fills an empty database with what must be there before the engine runs, since that decides no instant before its last: all incidents. Besides,
+ * the uptime of all days before the one that runs, and samples of the last eight, of which core's upkeep makes roll-ups. The rest is left to
+ * `fillEarlier`.
  */
 export async function makeRecentHistory(
   pool: Pool,
   { days, now, log }: HistoryOptions,
-): Promise<Date> {
+): Promise<void> {
   const startedAt = performance.now();
   const from = beginningOf(days, now);
   const recentFrom = recentBeginningOf(from, now);
-  const wholeFrom = new Date(
-    Math.max(startOfDay(now), Math.floor(+now / hourMs - 2) * hourMs),
-  );
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults);
 
@@ -60,24 +56,20 @@ export async function makeRecentHistory(
   await noteDays(pool, faults, from, now);
 
   await chunksOf(pool, "1 day");
-  await insertSparsely(insert, recentFrom, wholeFrom, now);
+  await insertSparsely(insert, recentFrom, now);
   await insertFaults(insert, faults, now);
   await chunksOf(pool, null);
-  for (const rollup of rollups)
-    await pool.query(sql`call upkeep.mend(${rollup}, ${recentFrom}, ${now})`);
-  await pool.query(sql`call upkeep.add_up(${now})`);
+  // what is typical is read from these
+  await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
   await withKeptPlans(pool, () => decideAll(pool, faults, now));
-  await leaveOutImpaired(pool);
   // earlier days are those that were noted
   await pool.query(
     sql`update rollups_made set made_from = ${new Date(startOfDay(now))}`,
   );
   await takeOutOfLine(pool);
-  await pool.script("analyze");
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made a history", { days, seconds });
-  return wholeFrom;
 }
 
 export interface EarlierOptions extends HistoryOptions {
@@ -105,9 +97,9 @@ export async function fillEarlier(
     await fillPiece(pool, insert, piece);
     await onFilled?.(piece.from);
   }
-  await pool.query(
-    sql`call upkeep.refresh_over_hours(${recentFrom}, ${now}::timestamptz + upkeep.kept_after())`,
-  );
+  // core has done most of both, where it runs
+  await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
+  await leaveOutImpaired(pool);
   // of five days each, so it has no piece of its own
   await pool.query(
     sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`,
@@ -186,6 +178,7 @@ function insertInDays(
 /** Of those before, samples are dropped. */
 const recentDays = 8;
 const sparseStepMs = 8 * hourMs;
+/** Two minutes of three, so that the day that runs has an uptime. */
 const denseStepMs = 1.5 * minuteMs;
 
 /** In the order in which they stand on each other. Those of hours that are kept for a week, and of days, are made by upkeep. */
@@ -306,20 +299,11 @@ async function usualLatencies(pool: Pool) {
   }));
 }
 
-/**
- * Every eight hours; in the last day every quarter of an hour, so that its chart has points; and of today, from `wholeFrom`, two minutes of three,
- * so that it has an uptime.
- */
-async function insertSparsely(
-  insert: Insert,
-  from: Date,
-  wholeFrom: Date,
-  now: Date,
-) {
+/** Every eight hours; in the last day every quarter of an hour, so that its chart has points. */
+async function insertSparsely(insert: Insert, from: Date, now: Date) {
   const lastDay = Math.floor(+now / hourMs) * hourMs - dayMs;
   await insert(+from, lastDay, sparseStepMs);
-  await insert(lastDay, +wholeFrom, 15 * minuteMs);
-  await insert(+wholeFrom, +now, denseStepMs);
+  await insert(lastDay, +now, 15 * minuteMs);
 }
 
 /**
@@ -371,10 +355,12 @@ async function planSamples(pool: Pool, mode: string) {
 
 /**
  * The engine decides the instants at which something happens, and the last one of all, from where the demo goes on. At those
- * between them it would find nothing to decide.
+ * between them, and where one region alone sees a venue fail, it would find nothing to decide.
  */
 async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
-  const spans = faults.flatMap((fault) => spansOf(fault, now));
+  const spans = faults
+    .filter(({ venue, regions }) => !venue || regions?.length !== 1)
+    .flatMap((fault) => spansOf(fault, now));
   spans.sort((a, b) => a.fromMs - b.fromMs);
   let decidedMs = -Infinity;
   for (const [i, { fromMs, toMs, stepMs, toTheEnd }] of spans.entries()) {
