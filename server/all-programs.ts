@@ -66,16 +66,38 @@ export async function startServices(
   regions: readonly string[],
   changes: Changes,
 ): Promise<Addresses> {
-  const ports = healthPorts(settings.healthPort.core, regions.length + 2);
-  const [corePort, ...probePorts] = ports;
-  const core = await supervisor.start(
-    program("core", { ...changes, HEALTH_PORT: corePort }),
+  const core = await startCore(supervisor, settings, changes);
+  const others = await startWebAndProbes(
+    supervisor,
+    settings,
+    regions,
+    changes,
   );
+  return { core, ...others };
+}
+
+export function startCore(
+  supervisor: Supervisor,
+  { healthPort }: Settings,
+  changes: Changes,
+): Promise<string | null> {
+  return supervisor.start(
+    program("core", { ...changes, HEALTH_PORT: String(healthPort.core) }),
+  );
+}
+
+export async function startWebAndProbes(
+  supervisor: Supervisor,
+  { healthPort }: Settings,
+  regions: readonly string[],
+  changes: Changes,
+): Promise<Omit<Addresses, "core">> {
+  const ports = healthPorts(healthPort.core, regions.length + 2).slice(1);
   const web = await supervisor.start(
     program("web", {
       ...changes,
       ...withoutKey,
-      HEALTH_PORT: probePorts[regions.length],
+      HEALTH_PORT: ports[regions.length],
     }),
   );
   const probes = await Promise.all(
@@ -84,7 +106,7 @@ export async function startServices(
         ...changes,
         ...withoutKey,
         REGION,
-        HEALTH_PORT: probePorts[i],
+        HEALTH_PORT: ports[i],
       };
       const address = await supervisor.start(
         program("probe", own, `probe ${REGION}`),
@@ -92,7 +114,7 @@ export async function startServices(
       return [REGION, address] as const;
     }),
   );
-  return { core, web, probes: new Map(probes) };
+  return { web, probes: new Map(probes) };
 }
 
 /** Each name whose servers are silent holds one for up to half a minute: with Node's four, a few such venues would stop a probe from looking up any other. */

@@ -18,7 +18,7 @@ import {
 import { migratedDatabase } from "./database.js";
 import { runDemo } from "./demo-past.js";
 import { ago } from "./fleet.js";
-import { makeHistory } from "./world/history.js";
+import { fillEarlier, makeRecentHistory } from "./world/history.js";
 
 const minuteS = 60;
 const everywhere = ["eu-central", "ap-southeast", "us-east"];
@@ -86,7 +86,7 @@ interface Day {
 void t.test("the day before the demo", async (t) => {
   const { pool, registry, url } = await migratedDatabase(t);
   const now = ago(60);
-  await makeHistory(pool, { days: 3, now, log: makeLog("test", "warn") });
+  await madeInTwoRuns(t, pool, now);
   const api = await serve(t, { pool, registry });
   const minute = Math.floor(+now / 60_000) * 60_000;
   const beginMs = minute - 24 * 3600 * 1000;
@@ -102,6 +102,35 @@ void t.test("the day before the demo", async (t) => {
   await runDemo(pool, registry, now);
   await t.test("an analyst", (t) => analystsAsk(t, { pool, api, url }));
 });
+
+/** As it is when the demo is stopped while its history is being filled in: the next run continues, and repeats the piece that was cut off. */
+async function madeInTwoRuns(t: Test, pool: Pool, now: Date) {
+  const options = { days: 3, now, log: makeLog("test", "warn") };
+  await makeRecentHistory(pool, options);
+  let reached = now;
+  const first = fillEarlier(pool, {
+    ...{ ...options, filledFrom: now },
+    onFilled: (filledFrom) => {
+      if (reached < now) return Promise.reject(new Error("stopped"));
+      reached = filledFrom;
+      return Promise.resolve();
+    },
+  });
+  // early in a UTC day there is a single piece
+  await first.catch((error: Error) => t.equal(error.message, "stopped"));
+  t.ok(reached < now, "a piece was filled in");
+  await fillEarlier(pool, { ...options, filledFrom: reached });
+  await pool.script("analyze");
+  const today = new Date(Math.floor(+now / 86_400_000) * 86_400_000);
+  const [row] = await pool.query<{ unmeasured: number }>(sql`
+    select count(*) as unmeasured
+    from generate_series(${today}::timestamptz, date_trunc('hour', ${now}::timestamptz) - interval '1 hour', '1 hour') as hour
+    where (
+      select count(*) from venue_minute m where m.minute >= hour and m.minute < hour + interval '1 hour'
+    ) < 15 * 40
+  `);
+  t.equal(row!.unmeasured, 0, "two minutes of three in every hour of today");
+}
 
 async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
   const incidents = (await readIncidents(url))

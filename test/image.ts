@@ -47,10 +47,11 @@ export function imagePackages(): string[] {
   ) as { packages: Record<string, LockedPackage> };
   return Object.entries(packages)
     .filter(
-      ([path, { dev, optional }]) =>
+      ([path, { dev, optional, devOptional }]) =>
         path !== "" &&
         !(dev && omitted.includes("dev")) &&
-        !(optional && omitted.includes("optional")),
+        !(optional && omitted.includes("optional")) &&
+        !(devOptional && omitted.length === 2),
     )
     .map(([path]) => path);
 }
@@ -62,6 +63,8 @@ export interface LockedPackage {
   license?: string;
   dev?: boolean;
   optional?: boolean;
+  /** Development and an optional package both need it: it is left out where both are. */
+  devOptional?: boolean;
 }
 
 /** Links lead to where the packages are installed, and there to the others too: only what our own files import is kept from them. */

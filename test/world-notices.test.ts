@@ -6,7 +6,8 @@ import t, { type Test } from "tap";
 import { packagedFile } from "../server/package.js";
 import { loadRegistry, type Registry } from "../server/registry.js";
 import { ask, outcomeOf } from "./world/clients.js";
-import { startDemoWorld, tellHistoryEnd } from "./world/demo.js";
+import { startDemoWorld } from "./world/demo.js";
+import { writeHistoryNote } from "./world/history-note.js";
 import { checkFaults } from "./world/fault-check.js";
 import type { FaultKind, ScriptedFault } from "./world/faults.js";
 import { pastPosts } from "./world/notices/past-posts.js";
@@ -828,7 +829,9 @@ void t.test("the demo's world remembers what was before", async (t) => {
     const { api } = venueOf(world.registry, "gemini").official!;
     const gemini = { url: api!, method: "GET" };
     t.equal(await outcomeOf(gemini), 301, "from the start");
-    await tellHistoryEnd(dir, new Date());
+    await writeHistoryNote(dir, {
+      ...{ now: new Date(), days: 90, filledFrom: null, isComplete: false },
+    });
     past = await titlesOf(world, "deribit");
     t.ok(past.length >= 6, "what was posted before");
     await ask(world.registry.venues[0]!.rest[0]!, "eu-central");

@@ -7,16 +7,17 @@ import { makeSealing } from "../alerts/sealing.js";
 import {
   migrateDatabase,
   program,
+  startCore,
   startDatabase,
-  startServices,
+  startWebAndProbes,
 } from "../all-programs.js";
 import { makeDataDir } from "../data-dir.js";
 import type { Given } from "../command-line.js";
-import { connect, sql } from "../db.js";
+import { connect, type Pool, sql } from "../db.js";
 import { howToInstall, isInstalled } from "../embedded/installed.js";
 import { analystCommand, quoted } from "../embedded/analyst.js";
 import { runToEnd, runUntilStopped } from "../lifecycle.js";
-import { makeLog } from "../log.js";
+import { type Log, makeLog } from "../log.js";
 import { packagedFile } from "../package.js";
 import { portsOfAll, requirePorts } from "../ports.js";
 import { loadRegistry, type Registry } from "../registry.js";
@@ -27,7 +28,7 @@ import {
   type Settings,
 } from "../settings.js";
 import { makeSupervisor } from "../supervisor.js";
-import { UserError } from "../user-error.js";
+import { stackOf, UserError } from "../user-error.js";
 import { welcome } from "../welcome.js";
 
 export const help = `Runs everything on this machine against a simulated world: fifteen venues that speak their own protocols on
@@ -38,7 +39,7 @@ export const options = {
   days: { type: "string", help: "days of history, 1 to 90 (default 90)" },
   part: {
     type: "string",
-    help: "run only this part of it, as the demo itself does: world, history or channels",
+    help: "run only this part of it, as the demo itself does: world, history, channels or earlier",
   },
 } as const;
 
@@ -47,6 +48,7 @@ const parts: Record<string, (days: number) => Promise<void>> = {
   world,
   history,
   channels,
+  earlier,
 };
 
 export async function run({ values }: Given): Promise<void> {
@@ -110,31 +112,40 @@ async function demo(days: number): Promise<void> {
       program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"),
     );
     await migrateDatabase(supervisor, changes);
-    await supervisor.run(
-      program(
-        ["demo", "--part", "history", "--days", String(days)],
-        changes,
-        "history",
-      ),
-    );
-    // before core, which sends
-    await supervisor.run(
-      program(["demo", "--part", "channels"], changes, "channels"),
-    );
-    const services = await startServices(
-      supervisor,
-      settings,
-      regionIds,
-      changes,
-    );
+    const part = (name: string, ...more: string[]) =>
+      supervisor.run(program(["demo", "--part", name, ...more], changes, name));
+    // Probes measure while the history is made. Core decides no instant before its last, and sends: it comes after both.
+    const [others, core] = await Promise.all([
+      startWebAndProbes(supervisor, settings, regionIds, changes),
+      part("history", "--days", String(days))
+        .then(() => part("channels"))
+        .then(() => startCore(supervisor, settings, changes)),
+    ]);
+    const services = { core, ...others };
     const psql = embedded && analystCommand(embedded, dataDir);
     const besides = besideIt(dataDir, registry, embedded, keyFile);
     process.stdout.write(
       welcome(psql, services, [["commands beside it need", besides]]),
     );
+    if (await isEarlierMissing(dataDir)) {
+      process.stdout.write(earlierNote);
+      // not awaited: it goes on behind the service
+      part("earlier").catch((error: unknown) => {
+        log.error(
+          "the earlier part of the history was not completed; the next start continues it",
+          { stack: stackOf(error) },
+        );
+      });
+    }
     return services.web;
   });
 }
+
+const earlierNote = `
+  The history is still being filled in behind the service. Its incidents, and the uptime of the days before today, are there. Today's uptime
+  before the start, and latencies of more than eight days ago, are shown as not measured until the line "the history is complete".
+
+`;
 
 /** A line for a shell, by which commands find this demo: its database, its venues, and the key of its channels where it has made one. */
 function besideIt(
@@ -222,42 +233,82 @@ function registryFile({ dataDir }: Settings): string {
   return join(dataDir, "registry.json");
 }
 
-/** Once: a demo that is started again goes on where it was. One that was cut off before it was up begins anew. */
+/** Once: a demo that is started again continues where it was. One that was stopped before it was up makes another. */
 async function history(days: number): Promise<void> {
-  const { tellHistoryEnd } = await import("../../test/world/demo.js");
-  const { forgetHistory, makeHistory } =
+  const { readHistoryNote, writeHistoryNote } =
+    await import("../../test/world/history-note.js");
+  const { forgetHistory, holdRetention, makeRecentHistory } =
     await import("../../test/world/history.js");
-  const settings = readSettings();
-  const log = makeLog("history", settings.logLevel);
-  await runToEnd(log, async (life) => {
-    const pool = await connect(databaseUrlOf(settings), {
-      applicationName: "history",
-      log,
-    });
-    life.onClose("database connections", pool.close);
-    const [{ wasUp } = { wasUp: false }] = await pool.query<{ wasUp: boolean }>(
-      sql`select exists (select from probe) as "wasUp"`,
+  await onDatabase("history", async (pool, { dataDir }, log) => {
+    const note = readHistoryNote(dataDir);
+    // earlier releases noted no days, and started no probe before the history was made
+    const [{ isMade } = { isMade: false }] = await pool.query<{
+      isMade: boolean;
+    }>(
+      sql`select ${note?.filledFrom != null} or ${note?.days == null} and exists (select from probe) as "isMade"`,
     );
-    if (wasUp) return log.info("there is a history already");
+    if (isMade) {
+      // before core starts, which drops old samples
+      if (await isEarlierMissing(dataDir)) await holdRetention(pool);
+      return log.info("there is a history already");
+    }
     await forgetHistory(pool);
     const now = new Date();
-    await tellHistoryEnd(settings.dataDir, now);
-    await makeHistory(pool, { days, now, log });
+    const begun = { now, days, filledFrom: null, isComplete: false };
+    await writeHistoryNote(dataDir, begun);
+    await makeRecentHistory(pool, { days, now, log });
+    await writeHistoryNote(dataDir, { ...begun, filledFrom: now });
   });
+}
+
+/** Behind a service that runs: what the history still lacks. */
+async function earlier(): Promise<void> {
+  const { readHistoryNote, writeHistoryNote } =
+    await import("../../test/world/history-note.js");
+  const { fillEarlier } = await import("../../test/world/history.js");
+  await onDatabase("earlier", async (pool, { dataDir }, log) => {
+    const { now, days, filledFrom, isComplete } =
+      readHistoryNote(dataDir) ?? {};
+    if (!now || !days || !filledFrom || isComplete)
+      return log.info("nothing of the history is missing");
+    const made = { now, days, isComplete: false };
+    await fillEarlier(pool, {
+      ...{ now, days, filledFrom, log },
+      onFilled: (filledFrom) =>
+        writeHistoryNote(dataDir, { ...made, filledFrom }),
+    });
+    await writeHistoryNote(dataDir, { ...made, filledFrom, isComplete: true });
+  });
+}
+
+async function isEarlierMissing(dataDir: string): Promise<boolean> {
+  const { readHistoryNote } = await import("../../test/world/history-note.js");
+  const note = readHistoryNote(dataDir);
+  return note?.filledFrom != null && !note.isComplete;
 }
 
 /** Those of the world's receivers, each once however often the demo is started. */
 async function channels(): Promise<void> {
   const { addDemoChannels } = await import("../../test/world/demo-channels.js");
+  await onDatabase("channels", async (pool, settings, log) => {
+    const sealing = makeSealing(channelKeyOf(settings));
+    await addDemoChannels(pool, sealing, settings.dataDir, log);
+  });
+}
+
+/** Runs a part to its end. */
+async function onDatabase(
+  name: string,
+  work: (pool: Pool, settings: Settings, log: Log) => Promise<void>,
+): Promise<void> {
   const settings = readSettings();
-  const log = makeLog("channels", settings.logLevel);
+  const log = makeLog(name, settings.logLevel);
   await runToEnd(log, async (life) => {
     const pool = await connect(databaseUrlOf(settings), {
-      applicationName: "channels",
+      applicationName: name,
       log,
     });
     life.onClose("database connections", pool.close);
-    const sealing = makeSealing(channelKeyOf(settings));
-    await addDemoChannels(pool, sealing, settings.dataDir, log);
+    await work(pool, settings, log);
   });
 }

@@ -1,8 +1,8 @@
 /** The world that the demo runs on. */
-import { existsSync, readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Registry } from "../../server/registry.js";
+import { readHistoryNote } from "./history-note.js";
 import { pastPosts } from "./notices/past-posts.js";
 import { checkPosts } from "./notices/post-check.js";
 import type { ScriptedPost } from "./notices/posts.js";
@@ -78,19 +78,8 @@ export async function startDemoWorld(
   };
 }
 
-/** Tells the world as of when the past was: what went wrong then, and what the venues posted about it, go together. */
-export async function tellHistoryEnd(dir: string, now: Date): Promise<void> {
-  await writeFile(historyFile(dir), JSON.stringify({ now }));
-}
-
-/** Null: no history has been made yet. */
+/** What went wrong before the history ends, and what the venues posted about it, go together. Null: no history was begun. */
 function pastPostsOf(dir: string): ScriptedPost[] | null {
-  const file = historyFile(dir);
-  if (!existsSync(file)) return null;
-  const { now } = JSON.parse(readFileSync(file, "utf8")) as { now: string };
-  return pastPosts(new Date(now));
-}
-
-function historyFile(dir: string): string {
-  return join(dir, "history.json");
+  const note = readHistoryNote(dir);
+  return note && pastPosts(note.now);
 }

@@ -3,7 +3,7 @@
  * roll-ups are refreshed over them, and the engine decides what they mean. Only the samples are invented.
  */
 import { readFile } from "node:fs/promises";
-import { type Pool, sql } from "../../server/db.js";
+import { type Db, type Pool, sql } from "../../server/db.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import {
   accepted,
@@ -30,34 +30,194 @@ export interface HistoryOptions {
 /** Fills an empty database. */
 export async function makeHistory(
   pool: Pool,
+  options: HistoryOptions,
+): Promise<void> {
+  await makeRecentHistory(pool, options);
+  await fillEarlier(pool, { ...options, filledFrom: options.now });
+  await pool.script("analyze");
+}
+
+/**
+ * Fills an empty database with what must be there before the engine runs, since that decides no instant before its last: all incidents. Besides,
+ * the uptime of all days before the one that runs, and samples of the last eight, of which core's upkeep makes roll-ups. The rest is left to
+ * `fillEarlier`.
+ */
+export async function makeRecentHistory(
+  pool: Pool,
   { days, now, log }: HistoryOptions,
 ): Promise<void> {
   const startedAt = performance.now();
-  const firstDay = startOfDay(now) - (days - 1) * dayMs;
-  // the last day is told whole
-  const from = new Date(Math.min(firstDay, +now - dayMs));
+  const from = beginningOf(days, now);
+  const recentFrom = recentBeginningOf(from, now);
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults);
 
+  await holdRetention(pool);
   await noteDays(pool, faults, from, now);
 
   await chunksOf(pool, "1 day");
-  await insertSparsely(insert, from, now);
+  await insertSparsely(insert, recentFrom, now);
   await insertFaults(insert, faults, now);
   await chunksOf(pool, null);
-  await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
-  await decideAll(pool, faults, now);
-  await leaveOutImpaired(pool);
+  // what is typical is read from these
+  await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
+  await withKeptPlans(pool, () => decideAll(pool, faults, now));
   // earlier days are those that were noted
   await pool.query(
     sql`update rollups_made set made_from = ${new Date(startOfDay(now))}`,
   );
   await takeOutOfLine(pool);
-  await pool.script("analyze");
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made a history", { days, seconds });
 }
+
+export interface EarlierOptions extends HistoryOptions {
+  /** From when on everything is there. */
+  filledFrom: Date;
+  /** Called after each piece with how far it is. */
+  onFilled?: (filledFrom: Date) => Promise<void>;
+}
+
+/**
+ * Adds the measurements that are missing: those of the day that runs, and those before the last eight days, from which latencies come. The newest come
+ * first. Each statement takes a tenth of a second or two of the embedded database, so a service can run meanwhile. A piece that was cut off may be repeated.
+ */
+export async function fillEarlier(
+  pool: Pool,
+  { days, now, log, filledFrom, onFilled }: EarlierOptions,
+): Promise<void> {
+  const startedAt = performance.now();
+  const from = beginningOf(days, now);
+  const recentFrom = recentBeginningOf(from, now);
+  const faults = pastFaults(now).filter((fault) => fault.from >= from);
+  const insert = await inserter(pool, faults);
+  for (const piece of piecesOf(from, recentFrom, filledFrom, now)) {
+    await holdRetention(pool);
+    await fillPiece(pool, insert, piece);
+    await onFilled?.(piece.from);
+  }
+  // core has done most of both, where it runs
+  await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
+  await leaveOutImpaired(pool);
+  // of five days each, so it has no piece of its own
+  await pool.query(
+    sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`,
+  );
+  await pool.query(
+    sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`,
+  );
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  log.info("the history is complete", { days, seconds });
+}
+
+interface Piece {
+  from: Date;
+  to: Date;
+  /** Inserted at once. */
+  partMs: number;
+  /** From sample to sample of a series. */
+  stepMs: number;
+}
+
+/** Latest first: hours of the day that runs, then days before those that the recent history has. */
+function piecesOf(
+  from: Date,
+  recentFrom: Date,
+  filledFrom: Date,
+  now: Date,
+): Piece[] {
+  const today = startOfDay(now);
+  const pieces = (first: number, end: number, lengthMs: number) =>
+    Array.from({ length: Math.ceil((end - first) / lengthMs) }, (_, i) => ({
+      from: new Date(Math.max(first, end - (i + 1) * lengthMs)),
+      to: new Date(end - i * lengthMs),
+    }));
+  const earlierTo = Math.min(+filledFrom, +recentFrom);
+  return [
+    ...pieces(today, Math.max(today, +filledFrom), hourMs).map((piece) => ({
+      ...{ ...piece, partMs: 10 * minuteMs, stepMs: denseStepMs },
+    })),
+    ...pieces(+from, earlierTo, 5 * dayMs).map((piece) => ({
+      ...{ ...piece, partMs: dayMs, stepMs: sparseStepMs },
+    })),
+  ];
+}
+
+async function fillPiece(
+  pool: Pool,
+  insert: Insert,
+  { from, to, partMs, stepMs }: Piece,
+) {
+  for (let at = +from; at < +to; at += partMs)
+    await insertInDays(pool, insert, at, Math.min(at + partMs, +to), stepMs);
+  const remade = stepMs === denseStepMs ? rollups : earlierRollups;
+  for (const rollup of remade)
+    await pool.query(
+      stepMs === denseStepMs
+        ? sql`call upkeep.mend(${rollup}, ${from}, ${to})`
+        : sql`call upkeep.refresh(${rollup}, ${from}, ${to}, remaking => true)`,
+    );
+}
+
+/** In one transaction, so that a chunk that a probe makes meanwhile is as long as usual. */
+function insertInDays(
+  pool: Pool,
+  insert: Insert,
+  from: number,
+  to: number,
+  stepMs: number,
+): Promise<void> {
+  return pool.transaction(async (tx) => {
+    await chunksOf(tx, "1 day");
+    await insert(from, to, stepMs, null, tx);
+    await chunksOf(tx, null);
+  });
+}
+
+/** Of those before, samples are dropped. */
+const recentDays = 8;
+const sparseStepMs = 8 * hourMs;
+/** Two minutes of three, so that the day that runs has an uptime. */
+const denseStepMs = 1.5 * minuteMs;
+
+/** In the order in which they stand on each other. Those of hours that are kept for a week, and of days, are made by upkeep. */
+const rollups = [
+  "sample_minute",
+  "sample_hour",
+  "component_minute",
+  "venue_minute",
+  "component_hour",
+  "venue_hour",
+  "latency_day",
+  "venue_latency_day",
+];
+
+/** Without those of hours, which are too old to be kept. */
+const earlierRollups = rollups.filter(
+  (name) => !["component_hour", "venue_hour"].includes(name),
+);
+
+function recentBeginningOf(from: Date, now: Date): Date {
+  return new Date(Math.max(+from, startOfDay(now) - recentDays * dayMs));
+}
+
+function beginningOf(days: number, now: Date): Date {
+  const firstDay = startOfDay(now) - (days - 1) * dayMs;
+  // the last day is told whole
+  return new Date(Math.min(firstDay, +now - dayMs));
+}
+
+/** As a refresh that reaches back to what may be dropped: old samples are needed until they are rolled up. */
+export async function holdRetention(pool: Pool): Promise<void> {
+  await pool.query(sql`
+    insert into leader as l (office, holder, fence, expires_at)
+    values (${historyRefresh}, 'history', 1, clock_timestamp() + upkeep.longest_refresh())
+    on conflict (office) do update set fence = l.fence + 1, expires_at = excluded.expires_at
+  `);
+}
+
+const historyRefresh = "refresh of the history";
 
 /** Takes back what a history that was cut off has left: it ended at another instant, and the engine decides none twice. */
 export async function forgetHistory(pool: Pool): Promise<void> {
@@ -107,15 +267,16 @@ type Insert = (
   to: number,
   stepMs: number | null,
   venue?: string | null,
+  db?: Db,
 ) => Promise<void>;
 
 async function inserter(pool: Pool, faults: PastFault[]): Promise<Insert> {
   const text = await readFile(packagedFile("test/world/history.sql"), "utf8");
   const latencies = await usualLatencies(pool);
   await pool.query(sql`select setseed(0.5)`);
-  return async (from, to, stepMs, venue = null) => {
+  return async (from, to, stepMs, venue = null, db = pool) => {
     if (from >= to) return;
-    await pool.text(text, [
+    await db.text(text, [
       new Date(from),
       new Date(to),
       stepMs,
@@ -138,17 +299,11 @@ async function usualLatencies(pool: Pool) {
   }));
 }
 
-/**
- * Every eight hours; in the last day every quarter of an hour, so that its chart has points; and today two minutes of three, so that it has an
- * uptime.
- */
+/** Every eight hours; in the last day every quarter of an hour, so that its chart has points. */
 async function insertSparsely(insert: Insert, from: Date, now: Date) {
   const lastDay = Math.floor(+now / hourMs) * hourMs - dayMs;
-  const today = startOfDay(now);
-  for (let at = +from; at < lastDay; at += 10 * dayMs)
-    await insert(at, Math.min(at + 10 * dayMs, lastDay), 8 * hourMs);
-  await insert(lastDay, today, 15 * minuteMs);
-  await insert(today, +now, 1.5 * minuteMs);
+  await insert(+from, lastDay, sparseStepMs);
+  await insert(lastDay, +now, 15 * minuteMs);
 }
 
 /**
@@ -180,11 +335,32 @@ interface Span {
 }
 
 /**
+ * Most of an instant's time is planning how its samples are read, which the engine does anew because a real database has hundreds of chunks. So short a
+ * history has some twenty, and one plan for all instants halves the time.
+ */
+async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
+  await planSamples(pool, "force_generic_plan");
+  try {
+    await work();
+  } finally {
+    await planSamples(pool, "force_custom_plan");
+  }
+}
+
+async function planSamples(pool: Pool, mode: string) {
+  await pool.script(
+    `alter function engine.keep_region_states set plan_cache_mode = ${mode}`,
+  );
+}
+
+/**
  * The engine decides the instants at which something happens, and the last one of all, from where the demo goes on. At those
- * between them it would find nothing to decide.
+ * between them, and where one region alone sees a venue fail, it would find nothing to decide.
  */
 async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
-  const spans = faults.flatMap((fault) => spansOf(fault, now));
+  const spans = faults
+    .filter(({ venue, regions }) => !venue || regions?.length !== 1)
+    .flatMap((fault) => spansOf(fault, now));
   spans.sort((a, b) => a.fromMs - b.fromMs);
   let decidedMs = -Infinity;
   for (const [i, { fromMs, toMs, stepMs, toTheEnd }] of spans.entries()) {
@@ -220,11 +396,12 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
   });
   // what was bad before is no fresh trouble
   const before = span(+from, -180, -180);
-  const begun = span(+from, 0, isKept ? 32 : 60);
+  // three samples in a row open an incident, 5 s apart at the least
+  const begun = span(+from, 8, isKept ? 32 : 60);
   if (to >= now) return [before, begun];
   if (!isKept) return [before, begun, span(+to, 30, 60, true)];
-  const well = span(+to, 28, 50);
-  return [before, begun, well, span(+to + holdMs, 28, 50, true)];
+  const well = span(+to, 30, 48);
+  return [before, begun, well, span(+to + holdMs, 30, 48, true)];
 }
 
 /** In one statement: one by one, the same takes half as long again. */
@@ -262,8 +439,8 @@ async function isAnythingOpen(pool: Pool): Promise<boolean> {
 }
 
 /** Hundreds of small chunks for a sparse history would be slow; null: as this database has them. */
-async function chunksOf(pool: Pool, interval: string | null) {
-  await pool.query(sql`
+async function chunksOf(db: Db, interval: string | null) {
+  await db.query(sql`
     select set_chunk_time_interval(
       'sample',
       coalesce(${interval}::interval, case when is_embedded() then interval '1 hour' else interval '1 day' end)
