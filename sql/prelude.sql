@@ -21,7 +21,12 @@ begin
   -- administration, and neither its rights nor its objects.
   foreach wanted in array array['vw_core', 'vw_definer'] loop
     if not pg_has_role(wanted, 'usage') then
-      execute format('grant %I to current_user', wanted);
+      begin
+        execute format('grant %I to current_user', wanted);
+      exception
+        -- another database of the server did it first
+        when unique_violation then null;
+      end;
     end if;
   end loop;
 end;

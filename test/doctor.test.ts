@@ -18,6 +18,7 @@ import { migratedDatabase } from "./database.js";
 import { freePort } from "./free-port.js";
 import { madeSample } from "./made-sample.js";
 import { member } from "./member.js";
+import { becoming } from "./rights.js";
 import { runCli } from "./run-script.js";
 import { someSpool, spoolDirectory } from "./spool.js";
 import { startWorld } from "./world/world.js";
@@ -95,7 +96,7 @@ void t.test("the doctor", async (t) => {
     await t.test(`finds all well as ${role}`, async (t) => {
       const acting = openPool(url, { applicationName: "test", log, max: 1 });
       t.teardown(() => acting.close());
-      await acting.script(`set role ${role}`);
+      await acting.script(becoming(role));
       const region = role === "vw_probe" ? "us-east" : null;
       const findings = await findingsOn(acting, region, registry);
       t.strictSame(
@@ -213,7 +214,7 @@ void t.test("the doctor", async (t) => {
   await t.test("says what a user may not do, and looks on", async (t) => {
     const nobody = openPool(url, { applicationName: "test", log, max: 1 });
     t.teardown(() => nobody.close());
-    await nobody.script("set role vw_analyst");
+    await nobody.script(becoming("vw_analyst"));
     const findings = await findingsOn(nobody, "us-east", registry);
     const failed = findings.filter(({ grade }) => grade === "failure");
     t.strictSame(

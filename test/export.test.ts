@@ -19,6 +19,7 @@ import { parseCsv } from "./csv.js";
 import { migratedDatabase } from "./database.js";
 import { measured, pastIncident } from "./fleet.js";
 import { randomFrom } from "./random-samples.js";
+import { becoming } from "./rights.js";
 import { same } from "./same.js";
 import { until } from "./until.js";
 import { usedBytes } from "./used-bytes.js";
@@ -177,7 +178,7 @@ void t.test("what was measured, in files", async (t) => {
   await t.test("by whoever may ask as an analyst", async (t) => {
     const analyst = openPool(url, { applicationName: "test", log, max: 1 });
     t.teardown(() => analyst.close());
-    await analyst.script("set role vw_analyst");
+    await analyst.script(becoming("vw_analyst"));
     for (const what of ["samples", "minutes", "days", "incidents"] as const)
       t.ok(
         (await text(analyst, "csv", { what, venue: "okx" })).length > 0,

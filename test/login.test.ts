@@ -8,8 +8,10 @@ import { type Pool, sql } from "../server/db.js";
 import { scramVerifier } from "../server/scram.js";
 import { cliWith } from "./cli-input.js";
 import { migratedDatabase } from "./database.js";
+import { superuserMissing } from "./rights.js";
 
 const onServer = process.env.DATABASE_URL !== undefined;
+const withoutSuperuser = await superuserMissing();
 const password = "hunter2hunter2hunter2";
 
 void t.test("logins", async (t) => {
@@ -17,6 +19,7 @@ void t.test("logins", async (t) => {
 
   await t.test(
     "the server knows the password by what it is given",
+    { skip: withoutSuperuser },
     async (t) => {
       const name = newLogin(t, pool);
       await pool.script(`create role ${name} login password '${password}'`);
@@ -36,7 +39,18 @@ void t.test("logins", async (t) => {
     const keep = (kind: string, connections: number | null = null) =>
       pool.file("keep_login", [name, kind, verifier, connections]);
 
-    t.same(await keep("analyst"), [{ connections: 5, leftToSuperuser: [] }]);
+    /** The setting that takes a superuser. */
+    const files = (limit: string) =>
+      withoutSuperuser
+        ? {
+            settings: [],
+            left: [`alter role ${name} set temp_file_limit = '${limit}'`],
+          }
+        : { settings: [`temp_file_limit=${limit}`], left: [] };
+
+    t.same(await keep("analyst"), [
+      { connections: 5, leftToSuperuser: files("4GB").left },
+    ]);
     const analyst = {
       memberOf: ["vw_analyst"],
       connections: 5,
@@ -47,14 +61,16 @@ void t.test("logins", async (t) => {
         "idle_in_transaction_session_timeout=10min",
         "idle_session_timeout=1h",
         "statement_timeout=5min",
-        "temp_file_limit=4GB",
+        ...files("4GB").settings,
       ],
     };
     t.same(await seen(pool, name), analyst);
     await keep("analyst");
     t.same(await seen(pool, name), analyst, "the same again");
 
-    t.same(await keep("probe", 7), [{ connections: 7, leftToSuperuser: [] }]);
+    t.same(await keep("probe", 7), [
+      { connections: 7, leftToSuperuser: files("100MB").left },
+    ]);
     t.same(
       await seen(pool, name),
       {
@@ -64,12 +80,16 @@ void t.test("logins", async (t) => {
         settings: [
           "idle_in_transaction_session_timeout=1min",
           "statement_timeout=1min",
-          "temp_file_limit=100MB",
+          ...files("100MB").settings,
         ],
       },
       "and of its new role, with nothing left of the old one",
     );
 
+    if (withoutSuperuser) {
+      await t.rejects(keep("replica"), { code: "42501" });
+      return;
+    }
     await keep("replica");
     t.match(await seen(pool, name), {
       memberOf: [],
@@ -81,14 +101,21 @@ void t.test("logins", async (t) => {
 
   await t.test("nobody else is made a login of ours", async (t) => {
     const name = newLogin(t, pool);
-    await pool.script(`create role ${name} superuser`);
-    for (const taken of [name, "vw_web", "pg_monitor", "postgres"])
+    const power = withoutSuperuser ? "createdb" : "superuser";
+    await pool.script(`create role ${name} ${power}`);
+    const [superuser] = await pool.query<{ name: string }>(
+      sql`select rolname as name from pg_roles where rolsuper limit 1`,
+    );
+    for (const taken of [name, "vw_web", "pg_monitor", superuser!.name])
       await t.rejects(
         pool.file("keep_login", [taken, "web", "x", null]),
         { code: "42939" },
         taken,
       );
-    t.match(await seen(pool, name), { superuser: true, memberOf: [] });
+    t.match(await seen(pool, name), {
+      superuser: !withoutSuperuser,
+      memberOf: [],
+    });
   });
 
   await t.test(
@@ -166,9 +193,17 @@ void t.test("logins", async (t) => {
         ["login", name, "--role", "web", "--password-file", file],
         { DATABASE_URL: url, LOG_LEVEL: "debug" },
       );
+      const left = withoutSuperuser
+        ? [`alter role ${name} set temp_file_limit = '1GB'`]
+        : [];
       t.match(made, {
         code: 0,
-        out: `${name} is a login of role web, with at most 24 connections\n`,
+        out: new RegExp(
+          `^${name} is a login of role web, with at most 24 connections\n` +
+            (withoutSuperuser
+              ? `These limits take a superuser; .*:\n  ${left[0]};\n$`
+              : "$"),
+        ),
       });
       t.notMatch(made.out + made.err, "hunter2");
       const piped = await cliWith(
@@ -181,7 +216,7 @@ void t.test("logins", async (t) => {
         login: name,
         role: "web",
         connections: 24,
-        leftToSuperuser: [],
+        leftToSuperuser: left,
       });
 
       const address = new URL(url);

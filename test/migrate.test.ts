@@ -12,6 +12,7 @@ import { schemaNames, sqlFolder } from "../server/sql-files.js";
 import { syncRegistry } from "../server/sync-registry.js";
 import { emptyDatabase, migratedDatabase } from "./database.js";
 import { ago, measured, pastIncident } from "./fleet.js";
+import { becoming } from "./rights.js";
 import { notice, said, whole } from "./said.js";
 
 const log = makeLog("test", "warn");
@@ -314,7 +315,7 @@ async function refusedWithoutRights(t: Test, url: string): Promise<void> {
   );
   const name = `migrator_${randomBytes(6).toString("hex")}`;
   await pool.script(`create role ${name}`);
-  await pool.script(`set role ${name}`);
+  await pool.script(becoming(name));
   await t.rejects(migrate(pool, registry, log), {
     name: "UserError",
     message: new RegExp(

@@ -1,6 +1,7 @@
 /** Pages that show statements and what psql answers to them: whether it does. */
 import pg from "pg";
 import type { Test } from "tap";
+import { becoming } from "./rights.js";
 
 export interface Step {
   statement: string;
@@ -20,7 +21,7 @@ export async function analystOf(t: Test, url: string): Promise<pg.Client> {
   t.teardown(() => client.end());
   // pages name their schema: they are not to rest on what a login may have set
   await client.query("set search_path = public");
-  await client.query("set role vw_analyst");
+  await client.query(becoming("vw_analyst"));
   return client;
 }
 

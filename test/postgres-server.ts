@@ -1,5 +1,5 @@
 /** A PostgreSQL server with TimescaleDB of a test's own, by the programs that are installed; never run as root, which PostgreSQL refuses. */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { appendFile, chown, mkdtemp, rm } from "node:fs/promises";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ const needed = [
   "pg_dump",
   "pg_basebackup",
   "pg_verifybackup",
+  "pg_config",
 ];
 
 const run = promisify(execFile);
@@ -35,11 +36,13 @@ export async function postgresPrograms(): Promise<PostgresPrograms | string> {
       ? readdirSync(root).map((major) => join(root, major, "bin"))
       : []),
   ];
-  const folder = folders.find((one) =>
-    needed.every((program) => existsSync(join(one, program))),
+  const folder = folders.find(
+    (one) =>
+      needed.every((program) => existsSync(join(one, program))) &&
+      hasTimescaledb(one),
   );
   if (folder === undefined)
-    return `${needed.join(", ")} are not installed here`;
+    return `${needed.join(", ")} are not installed here with TimescaleDB`;
   if (process.getuid!() !== 0) return { folder, user: null };
   try {
     const id = async (option: string) =>
@@ -48,6 +51,13 @@ export async function postgresPrograms(): Promise<PostgresPrograms | string> {
   } catch {
     return "this is root, and there is no user postgres to run a server as";
   }
+}
+
+function hasTimescaledb(folder: string): boolean {
+  const libraries = execFileSync(join(folder, "pg_config"), ["--pkglibdir"], {
+    encoding: "utf8",
+  }).trim();
+  return existsSync(join(libraries, "timescaledb.so"));
 }
 
 export interface Place {

@@ -26,6 +26,7 @@ import { emptyDatabase, migratedDatabase } from "./database.js";
 import { pastIncident } from "./fleet.js";
 import { madeSample } from "./made-sample.js";
 import { forgetAt, type Member, member } from "./member.js";
+import { becoming, superuserMissing } from "./rights.js";
 
 const log = makeLog("test", "warn");
 const dayMs = 24 * 3_600_000;
@@ -34,6 +35,7 @@ const onServer = process.env.DATABASE_URL !== undefined;
 void t.test("roles of least rights", async (t) => {
   const { pool, url, registry } = await migratedDatabase(t);
   const now = Date.now();
+  const byOwner = (await superuserMissing()) !== false;
 
   await t.test("vw_probe delivers samples, and reads none", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
@@ -127,10 +129,15 @@ void t.test("roles of least rights", async (t) => {
     );
     t.equal(left!.old, 0, "drops what is too old");
     await refused(t, core, "vw_core", [
-      "update venue set published = false",
-      "insert into region (region, name, position) values ('x', 'x', 9)",
+      // where an owner migrates, these tables are vw_core's
+      ...(byOwner
+        ? []
+        : [
+            "update venue set published = false",
+            "insert into region (region, name, position) values ('x', 'x', 9)",
+            "drop table venue",
+          ]),
       "delete from migration",
-      "drop table venue",
       "drop schema upkeep cascade",
       "create table venuewatch.mine ()",
       "create role another",
@@ -275,7 +282,7 @@ const answers: Record<string, number> = {
 async function actingAs(t: Test, url: string, role: string): Promise<Pool> {
   const pool = openPool(url, { applicationName: "test", log, max: 1 });
   t.teardown(() => pool.close());
-  await pool.script(`set role ${role}`);
+  await pool.script(becoming(role));
   return pool;
 }
 

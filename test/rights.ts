@@ -1,0 +1,39 @@
+/** What the tests' user may do in a database: on a server it need not be a superuser. */
+import pg from "pg";
+
+/** Why a test that needs a superuser is skipped; false where the tests have one. */
+export async function superuserMissing(): Promise<string | false> {
+  const server = process.env.DATABASE_URL;
+  if (!server) return false;
+  const client = new pg.Client(server);
+  await client.connect();
+  const { rows } = await client.query<{ rolsuper: boolean }>(
+    "select rolsuper from pg_roles where rolname = current_user",
+  );
+  await client.end();
+  return rows[0]!.rolsuper ? false : "DATABASE_URL's user is not a superuser";
+}
+
+/**
+ * A script that gives its connection the rights of a role, and only those. A superuser may become any role. Other users must be members,
+ * even of a role that they have made. They do not inherit its rights, so that without SET ROLE they stay what they were.
+ */
+export function becoming(role: string): string {
+  return `
+    do $$
+    begin
+      if current_setting('server_version_num')::int < 160000 then
+        if not pg_has_role('${role}', 'member') then
+          grant ${role} to current_user;
+        end if;
+      elsif not pg_has_role('${role}', 'set') then
+        execute 'grant ${role} to current_user with inherit false, set true';
+      end if;
+    exception
+      -- another test did it first
+      when unique_violation then null;
+    end;
+    $$;
+    set role ${role}
+  `;
+}
