@@ -84,8 +84,11 @@ export async function makeCluster(
   };
   const config = join(dir, "config");
   mkdirSync(config);
-  for (const name of readdirSync(packagedFile("production")))
-    copyFileSync(packagedFile(`production/${name}`), join(config, name));
+  for (const file of readdirSync(packagedFile("production"), {
+    withFileTypes: true,
+  }))
+    if (file.isFile())
+      copyFileSync(join(file.parentPath, file.name), join(config, file.name));
   const ownDir = (name: string) => {
     mkdirSync(join(dir, name), { mode: 0o700 });
     return own(join(dir, name));
