@@ -56,9 +56,14 @@ END
 touch "$PGDATA/recovery.signal"
 [ $# = 0 ] || exec "$@"
 
-# Nobody connects before it is done, and pg_ctl waits until then: with hot_standby it would wait for a consistent state only. It archives what it
-# writes, above all that a new timeline begins here: the next restore has to find that.
-pg_ctl --pgdata="$PGDATA" --options="${SERVER_OPTIONS:-} -c listen_addresses= -c hot_standby=off" --wait --timeout=604800 start ||
-  fail "the recovery failed, see above"
+# Nobody connects before it is done. pg_ctl waits no longer than until the recovery has begun, and a server that is stopped at its end may go on beyond the
+# instant at its next start. So only when it is in production it is stopped; it has archived then that a new timeline begins here, which the next restore
+# has to find.
+pg_ctl --pgdata="$PGDATA" --options="${SERVER_OPTIONS:-} -c listen_addresses= -c hot_standby=off" --wait --timeout=3600 start ||
+  fail "the recovery did not begin, see above"
+until LC_ALL=C pg_controldata "$PGDATA" | grep -q '^Database cluster state: *in production$'; do
+  pg_ctl --pgdata="$PGDATA" status >/dev/null || fail "the recovery failed, see above"
+  sleep 1
+done
 pg_ctl --pgdata="$PGDATA" --mode=fast --wait --timeout=3600 stop
 echo "restore: done, ${until:-with all that was written}" >&2

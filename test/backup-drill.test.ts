@@ -89,7 +89,7 @@ void t.test("backups of a server", { skip }, async (t) => {
       "what was deleted is there again",
     );
     const [row] = await pool.query<{ here: boolean }>(
-      sql`select to_regclass('public.made_after') is not null as here`,
+      sql`select to_regclass('made_after') is not null as here`,
     );
     t.ok(row!.here, "and so is what was made since");
   });
@@ -112,7 +112,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     await isTheSame(t, restored, told);
     const [here] = await restored.query<{ later: boolean; left: string }>(sql`
       select
-        to_regclass('public.made_after') is not null as later,
+        to_regclass('made_after') is not null as later,
         (select string_agg(name, ' ') from pg_file_settings where sourcefile ~ 'auto.conf') as left
     `);
     t.match(here, { later: false, left: null }, "nothing from after it");
@@ -136,7 +136,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     await sh(`docker compose stop; rm -r database/*`);
     await sh(commands("Restoring all of it").split("docker compose exec")[0]!);
     const restored = poolOn(owner);
-    await isTheSame(t, restored, last);
+    t.strictSame((await facts(restored)).tables, last.tables);
     const [row] = await restored.query<{ timeline: string }>(
       sql`select current_timeline() as timeline`,
     );

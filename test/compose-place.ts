@@ -17,7 +17,7 @@ export interface ComposePlace {
 }
 
 export async function composePlace(
-  t: Test,
+  t: Pick<Test, "teardown">,
   programs: PostgresPrograms,
 ): Promise<ComposePlace> {
   const place = await makePlace(t, programs);
