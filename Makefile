@@ -21,7 +21,8 @@ start: product ## run everything against the real venues of registry.json
 # what the image is made of, which after a clone or pull under umask 077 they cannot.
 secrets: ## make the passwords and the key that compose.yaml takes, those that are missing
 	@install -d -m 700 secrets
-	@for name in owner_password probe_password core_password web_password replica_password; do \
+	@for name in owner_password probe_password core_password web_password replica_password \
+	  backup_password; do \
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*

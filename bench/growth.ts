@@ -76,33 +76,21 @@ async function grow(
   const endMs = GROWTH_TO ? Date.parse(GROWTH_TO) : Date.now();
   const toMs = Math.floor(endMs / stepMs) * stepMs;
   const fromMs = toMs - hours * hourMs;
-  let atMs = fromMs;
-  const upkeep = makeUpkeep(pool, log, usualUpkeepPace, undefined, {
-    now: () => Promise.resolve(new Date(atMs)),
-    passedMs: () => atMs - fromMs,
-  });
   const begun = await sizeOf(pool, directory);
   if (filledHours > 0)
     await keepHistory(pool, fromMs - filledHours * hourMs, new Date(fromMs));
   const sizes: Size[] = [];
-  let samples = 0;
-  for (; atMs < toMs; atMs += stepMs) {
-    for (const { id: region } of registry.regions) {
-      const due = series.flatMap(({ venue, component, cadenceMs, phaseMs }) => {
-        const slotMs = Math.ceil((atMs - stepMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs; // prettier-ignore
-        return slotMs < atMs
-          ? [goodSample(venue, component, new Date(slotMs))]
-          : [];
-      });
-      for (let i = 0; i < due.length; i += 1000)
-        samples += (await recordSamples(pool, region, due.slice(i, i + 1000)))
-          .stored;
-    }
-    accepted(await tick(pool, new Date(atMs), { anew: atMs === fromMs }));
-    await upkeep.doWhatIsDue(() => true);
-    if ((atMs - fromMs) % (hourMs / sizesAnHour) === 0)
-      sizes.push(await sizeOf(pool, directory));
-  }
+  const samples = await work(
+    pool,
+    registry,
+    series,
+    fromMs,
+    toMs,
+    async (atMs) => {
+      if ((atMs - fromMs) % (hourMs / sizesAnHour) === 0)
+        sizes.push(await sizeOf(pool, directory));
+    },
+  );
   const last = await sizeOf(pool, directory);
   sizes.push(last);
   const room = ({ all, compressed }: Size) => all - compressed;
@@ -130,6 +118,44 @@ async function grow(
   ];
 }
 
+/**
+ * What probes and core do in that time: every sample in a batch as it would come, every instant decided, upkeep at its own pace.
+ *
+ * @returns how many samples
+ */
+export async function work(
+  pool: Pool,
+  registry: Registry,
+  series: readonly Series[],
+  fromMs: number,
+  toMs: number,
+  afterStep: (atMs: number) => Promise<void> = () => Promise.resolve(),
+): Promise<number> {
+  let atMs = fromMs;
+  const upkeep = makeUpkeep(pool, log, usualUpkeepPace, undefined, {
+    now: () => Promise.resolve(new Date(atMs)),
+    passedMs: () => atMs - fromMs,
+  });
+  let samples = 0;
+  for (; atMs < toMs; atMs += stepMs) {
+    for (const { id: region } of registry.regions) {
+      const due = series.flatMap(({ venue, component, cadenceMs, phaseMs }) => {
+        const slotMs = Math.ceil((atMs - stepMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs; // prettier-ignore
+        return slotMs < atMs
+          ? [goodSample(venue, component, new Date(slotMs))]
+          : [];
+      });
+      for (let i = 0; i < due.length; i += 1000)
+        samples += (await recordSamples(pool, region, due.slice(i, i + 1000)))
+          .stored;
+    }
+    accepted(await tick(pool, new Date(atMs), { anew: atMs === fromMs }));
+    await upkeep.doWhatIsDue(() => true);
+    await afterStep(atMs);
+  }
+  return samples;
+}
+
 interface Series {
   venue: string;
   component: string;
@@ -138,7 +164,7 @@ interface Series {
   phaseMs: number;
 }
 
-async function measuredSeries(
+export async function measuredSeries(
   pool: Pool,
   registry: Registry,
 ): Promise<Series[]> {

@@ -5,6 +5,7 @@
  */
 import { cpus, loadavg } from "node:os";
 import { benchAlerts } from "./alerts.js";
+import { benchBackup } from "./backup.js";
 import { benchBoard } from "./board.js";
 import { benchCached } from "./cached.js";
 import { benchDemo } from "./demo.js";
@@ -43,6 +44,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   demo: benchDemo,
   bounds: benchUptimeBounds,
   jitter: benchJitter,
+  backup: benchBackup,
 };
 
 const [writes, names] = readArguments(process.argv.slice(2));

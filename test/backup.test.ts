@@ -1,39 +1,24 @@
-/** Backups, made and restored by the very commands of docs/operating.md. On a server: where DATABASE_URL is set and PostgreSQL's programs are here. */
-import { execFile } from "node:child_process";
+/** Backups without compose, made and restored by the very commands of docs/backup.md, and the archive's script. What takes a server is in backup-drill.test.ts. */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import t, { type Test } from "tap";
-import { startWeb } from "../server/api/web.js";
-import { openPool, type Pool, sql } from "../server/db.js";
-import { tick } from "../server/engine/tick.js";
-import { makeLog } from "../server/log.js";
-import { migrate } from "../server/migrate.js";
+import { gunzipSync, gzipSync } from "node:zlib";
+import t from "tap";
 import { packagedFile } from "../server/package.js";
-import { loadRegistry } from "../server/registry.js";
+import { codeUnder } from "./code-under.js";
+import { compose } from "./compose.js";
 import { migratedDirectory } from "./database.js";
 import { hostEmbedded } from "./database-host.js";
-import { ago, decide, measured, pastIncident } from "./fleet.js";
 import {
-  makePlace,
-  type Place,
-  postgresPrograms,
-  startServer,
-} from "./postgres-server.js";
-
-const log = makeLog("test", "error");
-const registry = await loadRegistry(packagedFile("registry.json"));
-const page = await readFile(packagedFile("docs/operating.md"), "utf8");
-const programs = process.env.DATABASE_URL
-  ? await postgresPrograms()
-  : "DATABASE_URL names no server";
-
-/** The commands under a heading of the page. */
-function commands(heading: string, language = "sh"): string {
-  const section = page.split(`\n### ${heading}\n`)[1]!.split(/\n##+ /)[0]!;
-  return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(section)![1]!;
-}
+  facts,
+  fill,
+  goesOn,
+  isTheSame,
+  poolOn,
+  skipsNumbers,
+} from "./restored.js";
 
 void t.test("the embedded database, copied after a clean stop", async (t) => {
   const DATA_DIR = await migratedDirectory(t);
@@ -44,6 +29,7 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
     promisify(execFile)("sh", ["-ec", script], {
       env: { ...process.env, DATA_DIR, BACKUP },
     });
+  const commands = (heading: string) => codeUnder("docs/backup.md", heading);
 
   const before = await hostEmbedded(DATA_DIR);
   const pool = poolOn(before.url);
@@ -65,203 +51,80 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
   t.teardown(after.stop);
   const restored = poolOn(after.url);
   t.teardown(() => restored.close());
-  await lives(t, restored, told);
+  await isTheSame(t, restored, told);
+  await skipsNumbers(t, restored);
+  await goesOn(t, restored);
 });
 
-void t.test("a server", async (t) => {
-  const skip = typeof programs === "string" && programs;
-  await t.test("by pg_dump and by base backup", { skip }, async (t) => {
-    if (typeof programs === "string") return;
-    const place = await makePlace(t, programs);
-    const server = await startServer(t, place, "first");
-    const BACKUP = join(place.folder, "backup");
-    const SERVER_URL = server.url("postgres");
-    const DATABASE_URL = server.url("venuewatch");
-    await place.sh(
-      `mkdir "$BACKUP"; createdb --maintenance-db="$SERVER_URL" venuewatch`,
-      { BACKUP, SERVER_URL },
+void t.test("the archive takes each segment once, and whole", (t) => {
+  const dir = t.testdir({ of: "one", again: "one", another: "two" });
+  const archive = (segment: string) =>
+    spawnSync(
+      packagedFile("production/archive-wal.sh"),
+      [join(dir, segment), join(dir, "wal/0000000100000000000000AB")],
+      { encoding: "utf8" },
     );
-    const pool = poolOn(DATABASE_URL);
-    await migrate(pool, registry, log);
-    await place.sh(
-      `psql "$DATABASE_URL" --command="create role core_1 login in role vw_core"`,
-      { DATABASE_URL },
-    );
-    await fill(pool);
-    const told = await facts(pool);
+  const file = join(dir, "wal/0000000100000000000000AB.gz");
+  const kept = () => gunzipSync(readFileSync(file)).toString();
+  t.match(archive("missing"), { status: 1 }, "what is not there is not kept");
+  t.throws(kept);
+  // a former try was broken off
+  writeFileSync(file.replace(/gz$/, "part"), "o");
+  t.match(archive("of"), { status: 0, stderr: "" });
+  t.equal(kept(), "one");
+  t.match(archive("again"), { status: 0 }, "PostgreSQL may ask again");
+  t.match(archive("another"), { status: 1, stderr: "another content" });
+  t.equal(kept(), "one");
+  t.same(readdirSync(join(dir, "wal")), ["0000000100000000000000AB.gz"]);
 
-    await place.sh(commands("pg_dump: backup"), { DATABASE_URL, BACKUP });
-    await place.sh(commands("Base backup: backup"), { SERVER_URL, BACKUP });
-    const UNTIL = await damage(pool);
-    await pool.close();
-
-    await t.test("a dump, on a server that has nothing of ours", (t) =>
-      restoreDump(t, place, BACKUP, told),
-    );
-    await t.test("to the instant before the damage", async (t) => {
-      await server.stop();
-      const PGDATA = server.pgdata;
-      await place.sh(`mv "$PGDATA" "$PGDATA.damaged"`, { PGDATA });
-      await place.sh(commands("Base backup: restore"), {
-        ...{ BACKUP, PGDATA, UNTIL, ARCHIVE: server.archive },
-      });
-      const restored = poolOn(DATABASE_URL);
-      await lives(t, restored, told);
-      const [late] = await restored.query<{ here: boolean }>(
-        sql`select to_regclass('made_after_the_backup') is not null as here`,
-      );
-      t.ok(late!.here, "with what was written after the backup");
-      await restored.close();
-    });
-  });
+  writeFileSync(file, gzipSync("one").subarray(0, 10));
+  t.match(archive("of"), { status: 1 }, "damaged: a person has to look");
+  t.end();
 });
 
-async function restoreDump(t: Test, place: Place, BACKUP: string, told: Facts) {
-  const server = await startServer(t, place, "second");
-  const SERVER_URL = server.url("postgres");
-  const DATABASE_URL = server.url("venuewatch");
-  await place.sh(commands("pg_dump: restore"), {
-    ...{ SERVER_URL, DATABASE_URL, BACKUP },
-  });
-  const restored = poolOn(DATABASE_URL);
-  const roles = await restored.query<{ role: string }>(sql`
-    select rolname as role from pg_roles where pg_has_role(rolname, 'vw_core', 'member') and not rolsuper order by 1
-  `);
-  t.strictSame(
-    roles.map(({ role }) => role),
-    ["core_1", "vw_core"],
-    "roles and logins are there",
-  );
-  await lives(t, restored, told);
-  await restored.close();
-  await server.stop();
-}
-
-/** Something of everything: raw samples in compressed and in open chunks, roll-ups, and an incident. */
-async function fill(pool: Pool): Promise<void> {
-  await measured(pool, {
-    from: ago(2 * 86_400),
-    to: ago(2 * 86_400 - 60),
-    venue: "okx",
-  });
-  await pool.query(sql`call upkeep.refresh_late(now())`);
-  await pool.query(
-    sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
-  );
-  await measured(pool, { from: ago(60), to: ago(0), venue: "kraken" });
-  await pastIncident(pool, {
-    ...{ venue: "kraken", component: "rest:ticker" },
-    ...{ startedAt: ago(3_600), minutes: 5 },
-  });
-  await decide(pool);
-}
-
-/** What must be the same afterwards. */
-type Facts = Awaited<ReturnType<typeof facts>>;
-
-const rollUps = [
-  ...["sample_minute", "sample_hour"],
-  ...["rest_hour", "stream_hour", "latency_hour"],
-  ...["component_minute", "venue_minute"],
-  ...["component_hour", "venue_hour", "component_day"],
-  ...["venue_day", "latency_day", "venue_latency_day"],
-];
-const counted = [
-  ...["sample", "incident", "alert_event", "region_state", "component"],
-  ...["migration", ...rollUps],
-];
-
-async function factsOf(pool: Pool, tables: string[]) {
-  const found: Record<string, object> = {};
-  for (const table of tables)
-    [found[table]] = (await pool.query<object>(sql`
-      select count(*) as rows, md5(string_agg(r::text, ' ' order by r::text)) as said from ${sql.ident(table)} r
-    `)) as [object];
-  return found;
-}
-
-async function facts(pool: Pool) {
-  const tables = await factsOf(pool, counted);
-  const [chunks] = await pool.query<{ compressed: number }>(sql`
-    select count(*) as compressed from timescaledb_information.chunks where is_compressed
-  `);
-  return { tables, ...chunks!, answers: await answers(pool) };
-}
-
-async function answers(pool: Pool): Promise<string[]> {
-  const web = await startWeb({
-    ...{ pool, registry, log, rateLimit: 0, trustProxy: [], port: 0 },
-    ...{
-      host: "127.0.0.1",
-      baseUrl: "http://localhost",
-      siteUrl: "http://localhost",
-    },
-  });
-  const found: string[] = [];
-  for (const path of ["/v1/status", "/v1/exchanges/kraken", "/v1/incidents"]) {
-    const answer = await fetch(`http://127.0.0.1:${web.port}${path}`);
-    found.push(`${answer.status} ${await answer.text()}`);
+void t.test("compose.yaml has what the scripts and the server expect", (t) => {
+  const conf = readFileSync(packagedFile("production/postgresql.conf"), "utf8");
+  t.match(conf, /^archive_mode = on$/m);
+  const [, script = "", archive = ""] =
+    /^archive_command = '(\S+) "%p" "(\S+)\/%f"'$/m.exec(conf)!;
+  const [, volume] = archive.split("/");
+  t.equal(archive, `/${volume}/wal`);
+  const { database, backup, restore, drill } = compose.services;
+  for (const [name, service] of Object.entries({
+    ...{ database, backup, restore, drill },
+    "backups-writable": compose.services["backups-writable"],
+  })) {
+    t.ok(
+      service!.volumes!.some((one) => one.split(":")[1] === `/${volume}`),
+      `${name} has the volume`,
+    );
+    if (name === "backups-writable") continue;
+    t.ok(service!.volumes!.includes("./production:/etc/venuewatch:ro"), name);
+    t.equal(service!.image, database!.image, `${name} is of one version`);
+    t.equal(service!.user, database!.user, `${name} is of one user`);
+    const inside = [service!.entrypoint?.[0], name === "database" && script];
+    for (const path of inside)
+      if (path)
+        t.equal(
+          spawnSync("sh", [
+            "-n",
+            packagedFile(path.replace("/etc/venuewatch", "production")),
+          ]).status,
+          0,
+          `${name} ${path}`,
+        );
   }
-  await web.close();
-  return found;
-}
-
-/** It says what was said before, and goes on. */
-async function lives(t: Test, pool: Pool, told: Facts): Promise<void> {
-  t.ok(told.compressed > 0);
-  t.match(told.answers[2], /^200 .*kraken/, "there was an incident");
-  t.strictSame(await facts(pool), told, "all is what it was, to the byte");
-
-  await migrate(pool, registry, log);
-  const [last] = await pool.query<{ id: number }>(
-    sql`select max(event_id) as id from alert_event`,
+  t.match(drill, { network_mode: "none", networks: undefined });
+  t.notOk(
+    drill!.volumes!.some((one) => one.startsWith("database:")),
+    "a drill has data of its own",
   );
-  await pool.script(commands("After any restore", "sql"));
-  await measured(pool, { from: ago(10), to: ago(0) });
-  // a sample that is late, into a compressed chunk
-  await measured(pool, {
-    from: ago(2 * 86_400 - 180),
-    to: ago(2 * 86_400 - 240),
-    venue: "okx",
-    component: "rest:ticker",
+  t.match(drill!.command!.join(" "), "archive_mode=off", "and no history");
+  t.match(database!.depends_on, {
+    "backups-writable": { condition: "service_completed_successfully" },
   });
-  t.match(await tick(pool, new Date(Date.now() + 4_000)), { at: String });
-  await pool.query(sql`call upkeep.refresh_late(now())`);
-  const [rolled] = await pool.query<{ raw: number; minutes: number }>(sql`
-    select (select count(*) from sample) as raw, (select sum(samples) from sample_minute) as minutes
-  `);
-  t.equal(rolled!.minutes, rolled!.raw, "roll-ups follow what is measured");
-  await mendsARollUp(t, pool);
-  const [next] = await pool.query<{ id: number }>(
-    sql`select nextval(pg_get_serial_sequence('alert_event', 'event_id')) as id`,
-  );
-  t.ok(next!.id > last!.id + 1_000_000, "no alert has a number of before");
-}
-
-async function mendsARollUp(t: Test, pool: Pool): Promise<void> {
-  const before = await factsOf(pool, rollUps);
-  const [table] = await pool.query<{ name: string }>(sql`
-    select format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name) as name
-    from timescaledb_information.continuous_aggregates where view_name = 'sample_minute'
-  `);
-  await pool.script(`delete from ${table!.name}`);
-  for (const call of commands("A table is damaged", "sql").split(";\n"))
-    await pool.script(call);
-  t.strictSame(await factsOf(pool, rollUps), before, "a roll-up is mended");
-}
-
-/** @returns the instant before it */
-async function damage(pool: Pool): Promise<string> {
-  await pool.script("create table made_after_the_backup ()");
-  const [now] = await pool.query<{ at: string }>(
-    sql`select clock_timestamp()::text as at`,
-  );
-  await pool.script("truncate incident, alert_event cascade");
-  await pool.script("drop table made_after_the_backup");
-  await pool.script("select pg_switch_wal()");
-  return now!.at;
-}
-
-function poolOn(url: string): Pool {
-  return openPool(url, { applicationName: "test", log });
-}
+  t.match(backup!.secrets, ["backup_password"], "and no other right");
+  const hba = readFileSync(packagedFile("production/pg_hba.conf"), "utf8");
+  t.match(hba, /^host +replication +replica,backup +samenet +scram-sha-256$/m);
+  t.end();
+});

@@ -84,15 +84,18 @@ export async function makeCluster(
   };
   const config = join(dir, "config");
   mkdirSync(config);
-  for (const name of readdirSync(packagedFile("production")))
-    copyFileSync(packagedFile(`production/${name}`), join(config, name));
+  for (const file of readdirSync(packagedFile("production"), {
+    withFileTypes: true,
+  }))
+    if (file.isFile())
+      copyFileSync(join(file.parentPath, file.name), join(config, file.name));
   const ownDir = (name: string) => {
     mkdirSync(join(dir, name), { mode: 0o700 });
     return own(join(dir, name));
   };
-  const [data, replicaData, sockets, passwords] = [
-    ...["primary", "replica", "sockets", "passwords"],
-  ].map(ownDir) as [string, string, string, string];
+  const [data, replicaData, sockets, passwords, archive] = [
+    ...["primary", "replica", "sockets", "passwords", "archive"],
+  ].map(ownDir) as [string, string, string, string, string];
   // mounted, they belong to whoever reads them
   for (const name of ["owner_password", "replica_password"]) {
     copyFileSync(join(secrets, name), join(passwords, name));
@@ -105,6 +108,7 @@ export async function makeCluster(
     ...["-c", `hba_file=${config}/pg_hba.conf`],
     ...["-c", `port=${port}`, "-c", "listen_addresses=127.0.0.1"],
     ...["-c", `unix_socket_directories=${sockets}`],
+    ...["-c", `archive_command=${config}/archive-wal.sh "%p" "${archive}/%f"`],
     // what the container has and this machine may not
     ...["-c", "shared_buffers=128MB", "-c", "max_wal_size=512MB"],
     ...["-c", "min_wal_size=80MB", "-c", "effective_io_concurrency=0"],

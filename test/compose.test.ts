@@ -225,7 +225,7 @@ void t.test(
         service.build ? /^venuewatch$/ : /:v?\d+\.\d+\.\d+[\w.-]*$/,
         `${name} is of one release`,
       );
-      for (const network of service.networks)
+      for (const network of service.networks ?? [])
         t.ok(Object.hasOwn(compose.networks, network), `${name} ${network}`);
       for (const port of service.ports ?? [])
         t.match(port, /^127\.0\.0\.1:/, `${name} is published to this machine`);
@@ -254,7 +254,7 @@ void t.test(
       );
     }
     for (const [name, { networks }] of services)
-      if (networks.includes("reach")) t.match(name, /^(database|replica)$/);
+      if (networks?.includes("reach")) t.match(name, /^(database|replica)$/);
     t.match(compose.networks, {
       data: { internal: true },
       watch: { internal: true },

@@ -12,7 +12,8 @@ export interface ComposeService {
   secrets?: string[];
   volumes?: string[];
   ports?: string[];
-  networks: string[];
+  networks?: string[];
+  network_mode?: string;
   profiles?: string[];
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
@@ -41,6 +42,16 @@ export interface Compose {
 
 export const composeText = readFileSync(packagedFile("compose.yaml"), "utf8");
 
-export const compose = parseYaml(
-  composeText.replace(/\$\{\w+:-([^}]*)\}/g, "$1"),
-) as Compose;
+/** As compose reads it with these variables; `$$` is a dollar. */
+export function composeWith(variables: Record<string, string | undefined>) {
+  return parseYaml(
+    composeText
+      .replace(
+        /\$\{(\w+):-([^}]*)\}/g,
+        (_, name: string, otherwise: string) => variables[name] || otherwise,
+      )
+      .replaceAll("$$", "$"),
+  ) as Compose;
+}
+
+export const compose = composeWith({});

@@ -70,7 +70,7 @@ export interface Place {
 }
 
 export async function makePlace(
-  t: Test,
+  t: Pick<Test, "teardown">,
   programs: PostgresPrograms,
 ): Promise<Place> {
   const { user } = programs;

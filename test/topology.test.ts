@@ -272,7 +272,7 @@ async function keepsOut(t: Test, stage: Stage) {
     "select string_agg(rolpassword, ' ') as kept from pg_authid where rolpassword is not null",
   );
   t.notMatch(kept!.kept, /md5/);
-  t.equal(kept!.kept.match(/SCRAM-SHA-256\$/g)!.length, 5);
+  t.equal(kept!.kept.match(/SCRAM-SHA-256\$/g)!.length, 6);
 }
 
 async function startsOnPrimary(t: Test, stage: Stage) {

@@ -13,7 +13,8 @@ that are meant for it (sql/logins.sql), and the password. Safe to repeat. The se
 never the password. With a DATABASE_URL of the user that migrates: a superuser, or who may create roles. What takes a
 superuser then is printed, to ask an administrator for.
 
-probe, core, web: for the programs of these names. analyst: for people, by psql. replica: for a server that replicates this one.`;
+probe, core, web: for the programs of these names. analyst: for people, by psql. replica: for a server that replicates this one, or
+for base backups of it.`;
 
 const kinds = ["probe", "core", "web", "analyst", "replica"] as const;
 

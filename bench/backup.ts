@@ -1,0 +1,156 @@
+/**
+ * What backups cost, on a server of its own that is made as compose.yaml makes it: WAL at the registry's load by each kind of compression, the archive, a
+ * base backup of a history of BACKUP_DAYS (7), and a restore. Where PostgreSQL's programs are; the load is played faster than it would come.
+ */
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { openPool, type Pool, sql } from "../server/db.js";
+import { migrate } from "../server/migrate.js";
+import { packagedFile } from "../server/package.js";
+import { loadRegistry, type Registry } from "../server/registry.js";
+import { composePlace } from "../test/compose-place.js";
+import { postgresPrograms } from "../test/postgres-server.js";
+import { until } from "../test/until.js";
+import { makeHistory } from "../test/world/history.js";
+import type { Figure } from "./figure.js";
+import { measuredSeries, work } from "./growth.js";
+import { log } from "./stage.js";
+
+const days = Number(process.env.BACKUP_DAYS ?? 7);
+/** As long as production/postgresql.conf has from one checkpoint to the next: first changes of a page after each are written whole. */
+const playedMs = 15 * 60_000;
+
+export async function benchBackup(): Promise<Figure[]> {
+  const programs = await postgresPrograms();
+  if (typeof programs === "string") {
+    console.log(`backup: skipped, ${programs}`);
+    return [];
+  }
+  const ends: (() => unknown)[] = [];
+  const place = await composePlace(
+    { teardown: (end: () => unknown) => void ends.unshift(end) },
+    programs,
+  );
+  try {
+    await place.sh("docker compose up --detach --wait");
+    return await measure(place);
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+async function measure({
+  folder,
+  sh,
+  urlOf,
+  secret,
+}: Awaited<ReturnType<typeof composePlace>>): Promise<Figure[]> {
+  const url = urlOf("postgres", await secret("owner_password"));
+  const options = {
+    applicationName: "bench",
+    log,
+    statementTimeoutMs: 600_000,
+  };
+  const pool = openPool(url, options);
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  await migrate(pool, registry, log);
+  const from = new Date(Date.now() - 5 * playedMs);
+  await makeHistory(pool, { days, now: from, log });
+
+  const figures: Figure[] = [];
+  let atMs = +from;
+  for (const compression of await compressions(pool)) {
+    await pool.script(`alter system set wal_compression = ${compression}`);
+    await pool.script("select pg_reload_conf()");
+    const kBs = (await walOf(pool, registry, atMs)) / 1e3 / (playedMs / 1e3);
+    atMs += playedMs;
+    figures.push({
+      what: `WAL, wal_compression = ${compression}`,
+      value: kBs,
+      unit: "kB/s",
+    });
+  }
+  await pool.script("alter system reset wal_compression");
+  await pool.script("select pg_reload_conf()");
+
+  figures.push({
+    what: "a day of the archive, compressed, by the last of these",
+    value: (await archivedShare(pool, folder)) * figures.at(-1)!.value * 86.4,
+    unit: "MB",
+  });
+  const backupSeconds = await seconds(() =>
+    sh("docker compose exec -T backup /etc/venuewatch/base-backup.sh"),
+  );
+  const [name] = readdirSync(join(folder, "backups/base"));
+  figures.push(
+    {
+      what: `a base backup of ${days} days of history`,
+      value: megabytes(join(folder, "backups/base", name!)),
+      unit: "MB",
+    },
+    { what: "taking and verifying it", value: backupSeconds, unit: "s" },
+  );
+  const before = await position(pool);
+  await work(pool, registry, await measuredSeries(pool, registry), atMs, atMs + playedMs); // prettier-ignore
+  const replayedMB = ((await position(pool)) - before) / 1e6;
+  await pool.close();
+  await sh("docker compose stop");
+  const restoreSeconds = await seconds(() => sh("docker compose run --rm restore")); // prettier-ignore
+  figures.push({
+    what: `restoring it, and replaying ${replayedMB.toFixed(0)} MB of WAL`,
+    value: restoreSeconds,
+    unit: "s",
+  });
+  return figures;
+}
+
+/** Those that this build of the server has. */
+async function compressions(pool: Pool): Promise<string[]> {
+  const [row] = await pool.query<{ values: string[] }>(
+    sql`select enumvals as values from pg_settings where name = 'wal_compression'`,
+  );
+  return ["off", "pglz", "lz4", "zstd"].filter((one) =>
+    row!.values.includes(one),
+  );
+}
+
+/** Bytes. */
+async function walOf(
+  pool: Pool,
+  registry: Registry,
+  fromMs: number,
+): Promise<number> {
+  await pool.script("checkpoint");
+  const before = await position(pool);
+  await work(pool, registry, await measuredSeries(pool, registry), fromMs, fromMs + playedMs); // prettier-ignore
+  return (await position(pool)) - before;
+}
+
+async function position(pool: Pool): Promise<number> {
+  const [row] = await pool.query<{ bytes: number }>(
+    sql`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as bytes`,
+  );
+  return row!.bytes;
+}
+
+/** How much of a segment of the last load is left in the archive. */
+async function archivedShare(pool: Pool, folder: string): Promise<number> {
+  const [last] = await pool.query<{ segment: string }>(
+    sql`select pg_walfile_name(pg_current_wal_lsn() - 2 * 16777216) as segment`,
+  );
+  const file = join(folder, "backups/wal", `${last!.segment}.gz`);
+  await until(() => Promise.resolve(readdirSync(join(folder, "backups/wal")).includes(`${last!.segment}.gz`)), 60_000); // prettier-ignore
+  return (megabytes(file) * 1e6) / 16_777_216;
+}
+
+async function seconds(run: () => Promise<unknown>): Promise<number> {
+  const begunMs = performance.now();
+  await run();
+  return (performance.now() - begunMs) / 1000;
+}
+
+function megabytes(path: string): number {
+  const kilobytes = execFileSync("du", ["-sk", path], { encoding: "utf8" });
+  return (parseInt(kilobytes) * 1024) / 1e6;
+}
