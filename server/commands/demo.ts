@@ -142,8 +142,8 @@ async function demo(days: number): Promise<void> {
 }
 
 const earlierNote = `
-  The history is still being filled in behind the service. Its incidents, and the uptime of the days before today, are there. Today's uptime
-  before the start, and latencies of more than eight days ago, are shown as not measured until the line "the history is complete".
+  The history is still being filled in behind the service. Its incidents, and the uptime of the days before today, are there. What else was
+  measured before the start is shown as not measured until the line "the history is complete", within a minute or two.
 
 `;
 

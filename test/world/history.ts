@@ -92,14 +92,15 @@ export async function fillEarlier(
   const recentFrom = recentBeginningOf(from, now);
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults);
+  // before the minutes are rolled up that it leaves out
+  await leaveOutImpaired(pool);
   for (const piece of piecesOf(from, recentFrom, filledFrom, now)) {
     await holdRetention(pool);
-    await fillPiece(pool, insert, piece);
+    await fillPiece(pool, insert, piece, new Date(startOfDay(now)));
     await onFilled?.(piece.from);
   }
-  // core has done most of both, where it runs
+  // core has done most of it, where it runs
   await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
-  await leaveOutImpaired(pool);
   // of five days each, so it has no piece of its own
   await pool.query(
     sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`,
@@ -114,13 +115,11 @@ export async function fillEarlier(
 interface Piece {
   from: Date;
   to: Date;
-  /** Inserted at once. */
-  partMs: number;
-  /** From sample to sample of a series. */
-  stepMs: number;
+  /** What is inserted, so much at once, from sample to sample of a series; null: its samples are there. */
+  samples: { partMs: number; stepMs: number } | null;
 }
 
-/** Latest first: hours of the day that runs, then days before those that the recent history has. */
+/** Latest first: hours of the day that runs, the last eight days, of which the samples are there, and the days before these. */
 function piecesOf(
   from: Date,
   recentFrom: Date,
@@ -128,33 +127,53 @@ function piecesOf(
   now: Date,
 ): Piece[] {
   const today = startOfDay(now);
-  const pieces = (first: number, end: number, lengthMs: number) =>
-    Array.from({ length: Math.ceil((end - first) / lengthMs) }, (_, i) => ({
-      from: new Date(Math.max(first, end - (i + 1) * lengthMs)),
-      to: new Date(end - i * lengthMs),
-    }));
-  const earlierTo = Math.min(+filledFrom, +recentFrom);
+  const recent = startOfDay(recentFrom);
+  const pieces = (
+    first: number,
+    end: number,
+    lengthMs: number,
+    samples: Piece["samples"],
+  ) =>
+    Array.from(
+      { length: Math.max(0, Math.ceil((end - first) / lengthMs)) },
+      (_, i) => ({
+        from: new Date(Math.max(first, end - (i + 1) * lengthMs)),
+        to: new Date(end - i * lengthMs),
+        samples,
+      }),
+    );
+  const until = (end: number) => Math.min(+filledFrom, end);
   return [
-    ...pieces(today, Math.max(today, +filledFrom), hourMs).map((piece) => ({
-      ...{ ...piece, partMs: 10 * minuteMs, stepMs: denseStepMs },
-    })),
-    ...pieces(+from, earlierTo, 5 * dayMs).map((piece) => ({
-      ...{ ...piece, partMs: dayMs, stepMs: sparseStepMs },
-    })),
+    ...pieces(today, +filledFrom, hourMs, {
+      partMs: 10 * minuteMs,
+      stepMs: denseStepMs,
+    }),
+    ...pieces(recent, until(today), 2 * dayMs, null),
+    ...pieces(startOfDay(from), until(recent), 5 * dayMs, {
+      partMs: dayMs,
+      stepMs: sparseStepMs,
+    }),
   ];
 }
 
 async function fillPiece(
   pool: Pool,
   insert: Insert,
-  { from, to, partMs, stepMs }: Piece,
+  { from, to, samples }: Piece,
+  today: Date,
 ) {
-  for (let at = +from; at < +to; at += partMs)
-    await insertInDays(pool, insert, at, Math.min(at + partMs, +to), stepMs);
-  const remade = stepMs === denseStepMs ? rollups : earlierRollups;
-  for (const rollup of remade)
+  if (samples)
+    for (let at = +from; at < +to; at += samples.partMs)
+      await insertInDays(
+        pool,
+        insert,
+        at,
+        Math.min(at + samples.partMs, +to),
+        samples.stepMs,
+      );
+  for (const rollup of rollups)
     await pool.query(
-      stepMs === denseStepMs
+      from >= today
         ? sql`call upkeep.mend(${rollup}, ${from}, ${to})`
         : sql`call upkeep.refresh(${rollup}, ${from}, ${to}, remaking => true)`,
     );
@@ -181,7 +200,7 @@ const sparseStepMs = 8 * hourMs;
 /** Two minutes of three, so that the day that runs has an uptime. */
 const denseStepMs = 1.5 * minuteMs;
 
-/** In the order in which they stand on each other. Those of hours that are kept for a week, and of days, are made by upkeep. */
+/** In the order in which they stand on each other. Those that are left out are kept for a week, and made by upkeep. */
 const rollups = [
   "sample_minute",
   "sample_hour",
@@ -189,14 +208,11 @@ const rollups = [
   "venue_minute",
   "component_hour",
   "venue_hour",
+  "component_day",
+  "venue_day",
   "latency_day",
   "venue_latency_day",
 ];
-
-/** Without those of hours, which are too old to be kept. */
-const earlierRollups = rollups.filter(
-  (name) => !["component_hour", "venue_hour"].includes(name),
-);
 
 function recentBeginningOf(from: Date, now: Date): Date {
   return new Date(Math.max(+from, startOfDay(now) - recentDays * dayMs));
@@ -400,8 +416,8 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
   const begun = span(+from, 8, isKept ? 32 : 60);
   if (to >= now) return [before, begun];
   if (!isKept) return [before, begun, span(+to, 30, 60, true)];
-  const well = span(+to, 30, 48);
-  return [before, begun, well, span(+to + holdMs, 30, 48, true)];
+  const well = span(+to, 28, 50);
+  return [before, begun, well, span(+to + holdMs, 28, 50, true)];
 }
 
 /** In one statement: one by one, the same takes half as long again. */
