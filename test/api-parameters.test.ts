@@ -294,6 +294,13 @@ void t.test("the door", async (t) => {
     for (const [sent, status] of [
       ["nonsense\r\n\r\n", 400],
       ["GET /v1/status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+      ["GET /v1/status HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n", 400],
+      ["GET /healthz HTTP/1.1\r\nHost: x\r\nHOST: x\r\n\r\n", 400],
+      [
+        "GET /v1/status HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n",
+        400,
+      ],
+      ["GET /healthz\r\n\r\n", 400],
       ["GET /v1/sta tus HTTP/1.1\r\nHost: x\r\n\r\n", 400],
       [
         "POST /v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",

@@ -13,6 +13,7 @@ import { type Boards, makeBoards } from "./boards.js";
 import { type Clock, makeClock } from "./clock.js";
 import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
+import { headFault } from "./head-fault.js";
 import { inTurn } from "./in-turn.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
@@ -170,11 +171,15 @@ const one = { bodies: 1, bytes: 64 * MiB };
 /** Statements over windows of 90 lengths and eight categories: far more answers than are kept. */
 const ofWholeWindows = new Set(["reliability", "reliability_csv", "detection"]);
 
-/** Node would answer these itself, without a word. */
-const onlyWholeRequests: RequestHandler = (request, _response, next) => {
-  const { host, expect } = request.headers;
-  if (host === undefined && request.httpVersion === "1.1")
-    throw new Problem(400, "A request in HTTP/1.1 must have a Host header.");
+const onlyWholeRequests: RequestHandler = (request, response, next) => {
+  const fault = headFault(request);
+  if (fault !== null) {
+    // where the next request begins is not known
+    response.setHeader("Connection", "close");
+    throw new Problem(400, fault);
+  }
+  // Node would answer this itself, without a word
+  const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== "100-continue")
     throw new Problem(417, "Nothing but 100-continue can be expected here.");
   next();

@@ -5,6 +5,7 @@ import { dataCache } from "./answer.js";
 import type { Boards } from "./boards.js";
 import type { Encoded } from "./body.js";
 import { chosenEncoding, type Encoding } from "./encoding.js";
+import { headFault } from "./head-fault.js";
 import { publicHeaders } from "./public-headers.js";
 import { ipv6Subnet, type Limit } from "./rate-limit.js";
 import type { Snapshot } from "./snapshot.js";
@@ -112,10 +113,11 @@ function addressesOf(
 }
 
 /** Nothing that the app would look at; of conditions only the one that most clients send. */
-function isPlain({ headers, httpVersion }: IncomingMessage): boolean {
+function isPlain(request: IncomingMessage): boolean {
+  const { headers } = request;
   const known = headers["if-none-match"];
   return (
-    (headers.host !== undefined || httpVersion !== "1.1") &&
+    headFault(request) === null &&
     headers.expect === undefined &&
     headers["if-modified-since"] === undefined &&
     (known === undefined ||
