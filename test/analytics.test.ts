@@ -125,13 +125,13 @@ void t.test("the interface of analysts", async (t) => {
     const lent = await pool.query<{
       name: string;
       owner: string;
-      path: string[];
+      path: string;
       callers: string[];
     }>(sql`
       select
         p.proname as name,
         p.proowner::regrole::text as owner,
-        p.proconfig as path,
+        (select c from unnest(p.proconfig) c where c like 'search_path=%') as path,
         array(
           select coalesce(nullif(a.grantee, 0)::regrole::text, 'public')
           from aclexplode(p.proacl) a
@@ -145,7 +145,7 @@ void t.test("the interface of analysts", async (t) => {
       lent,
       ["evidence", "heads_backwards", "pairings_between"].map((name) => ({
         ...{ name, owner: "vw_definer", callers: ["vw_analyst"] },
-        path: ["search_path=venuewatch, pg_temp"],
+        path: "search_path=venuewatch, pg_temp",
       })),
       "with the rights of who writes nothing, and names that nobody can bend",
     );

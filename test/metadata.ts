@@ -45,6 +45,38 @@ const statements = {
   "DBeaver, casts and operators": `
     select (select count(*) from pg_catalog.pg_cast), (select count(*) from pg_catalog.pg_operator), (select count(*) from pg_catalog.pg_opclass),
       (select count(*) from pg_catalog.pg_conversion), (select count(*) from pg_catalog.pg_range), (select count(*) from pg_catalog.pg_ts_parser)`,
+  "pgAdmin, databases": `
+    select db.oid as did, db.datname as name, ta.spcname, db.datallowconn, pg_catalog.has_database_privilege(db.oid, 'CREATE') as cancreate, descr.description
+    from pg_catalog.pg_database db
+    left outer join pg_catalog.pg_tablespace ta on db.dattablespace = ta.oid
+    left outer join pg_catalog.pg_shdescription descr on (db.oid = descr.objoid and descr.classoid = 'pg_database'::regclass)`,
+  "pgAdmin, own role": `
+    select r.oid as id, r.rolname as name, r.rolsuper as is_superuser, r.rolsuper or r.rolcreaterole as can_create_role, 'pg_signal_backend' = any (array(
+      with recursive cte as (
+        select oid, rolname from pg_roles where oid = r.oid
+        union all
+        select m.roleid, pgr.rolname from cte join pg_auth_members m on m.member = cte.oid join pg_roles pgr on pgr.oid = m.roleid
+      )
+      select rolname from cte
+    )) as can_signal_backend
+    from pg_catalog.pg_roles r where rolname = current_user`,
+  "pgAdmin, schemas": `
+    select nsp.oid, nsp.nspname as name, has_schema_privilege(nsp.oid, 'CREATE') as can_create, has_schema_privilege(nsp.oid, 'USAGE') as has_usage, descr.description
+    from pg_catalog.pg_namespace nsp
+    left outer join pg_catalog.pg_description descr on descr.objoid = nsp.oid and descr.classoid = 'pg_namespace'::regclass
+    where nspname not like 'pg!_%' escape '!'`,
+  "pgAdmin, dashboard":
+    "select (select count(*) from pg_catalog.pg_stat_activity where state = 'active') as active, (select sum(xact_commit + xact_rollback) from pg_catalog.pg_stat_database) as transactions",
+  "pgAdmin, views of others":
+    "select c.oid, pg_catalog.pg_get_viewdef(c.oid, true) from pg_catalog.pg_class c where c.relkind = 'v'",
+  "JDBC, tables": `
+    select null as table_cat, n.nspname as table_schem, c.relname as table_name, d.description as remarks
+    from pg_catalog.pg_namespace n, pg_catalog.pg_class c
+    left join pg_catalog.pg_description d on (c.oid = d.objoid and d.objsubid = 0 and d.classoid = 'pg_class'::regclass)
+    where c.relnamespace = n.oid
+    order by table_schem, table_name`,
+  "JDBC, indexes and constraints":
+    "select (select count(pg_get_constraintdef(oid)) from pg_catalog.pg_constraint), (select count(pg_get_indexdef(indexrelid)) from pg_catalog.pg_index)",
   "JDBC, columns": `
     select current_database() as current_database, n.nspname, c.relname, a.attname, a.atttypid,
       a.attnotnull or (t.typtype = 'd' and t.typnotnull) as attnotnull, a.atttypmod, a.attlen, t.typtypmod,
@@ -117,13 +149,20 @@ const commands = [
   ...["\\db", "\\dx", "\\dA", "\\dp", "\\dT+", "\\dC", "\\do", "\\dD"],
 ];
 
+/** psql of 15 and 16 asks for a column that PostgreSQL 17 has renamed. */
+function databasesListed(): string[] {
+  const { stdout } = spawnSync("psql", ["--version"], { encoding: "utf8" });
+  return Number(/\d+/.exec(stdout)?.[0]) >= 17 ? ["\\l+"] : [];
+}
+
 /** @param more commands, of what this database has */
 export async function psqlDescribes(
   t: Test,
   url: string,
   more: readonly string[] = [],
 ): Promise<void> {
-  const args = [...commands, ...more].flatMap((command) => ["-c", command]);
+  const all = [...commands, ...databasesListed(), ...more];
+  const args = all.flatMap((command) => ["-c", command]);
   const { stderr } = await promisify(execFile)(
     "psql",
     ["-X", "-w", "-o", "/dev/null", "-v", "ON_ERROR_STOP=1", ...args, url],

@@ -18,10 +18,8 @@ export interface Clock {
   read(): Promise<ClockRow>;
   /** The newest reading that the database has answered, however old; null where there was none. */
   last(): Reading | null;
-  /** The newest instant that this process has seen, of a reading or of a body; in milliseconds since 1970. */
-  newestMs(): number;
-  /** This process has seen a body of this instant, which may be later than what the clock shows: the next reader asks the database. */
-  expire(seenAt: Date): void;
+  /** The next reader asks the database: this process has seen a later instant than the clock shows. */
+  expire(): void;
 }
 
 /**
@@ -31,12 +29,10 @@ export interface Clock {
  */
 export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): Clock {
   let last: Reading | null = null;
-  let newestMs = -Infinity;
   const ask = singleFlight(async () => {
     const askedAtMs = performance.now();
     const [row] = await pool.file<ClockRow>("clock");
     last = { ...row!, askedAtMs };
-    newestMs = Math.max(newestMs, +last.generated_at);
     return last;
   });
   let trusted: ClockRow | null = null;
@@ -56,9 +52,7 @@ export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): Clock {
       return row;
     },
     last: () => last,
-    newestMs: () => newestMs,
-    expire(seenAt) {
-      newestMs = Math.max(newestMs, +seenAt);
+    expire() {
       trusted = null;
       expirations += 1;
     },

@@ -1,6 +1,6 @@
 import type { Pool } from "../db.js";
 import { type Body, makeBody } from "./body.js";
-import { type Clock, type ClockRow, makeClock, type Reading } from "./clock.js";
+import { type Clock, type ClockRow, makeClock } from "./clock.js";
 
 /** A finished body, the instant that it shows, and what else its statement says of it. */
 export interface Snapshot {
@@ -79,23 +79,17 @@ export function makeSnapshots(
     return begun;
   }
 
-  /** The kept body if it still held when the database answered last, and is not too old. By the database's clock: this machine's may be wrong. */
+  /** The kept body if nothing had moved since it when the database answered last, and it is not too old. By the database's clock: this machine's may be wrong. */
   function heldBody(key: string): Snapshot | null {
     const before = kept.get(key);
     const last = clock.last();
     if (!before || !last) return null;
     const sinceMs = performance.now() - last.askedAtMs;
     const ageMs = +last.read_at - +before.generatedAt + sinceMs;
-    if (ageMs > heldMs || !isStillTrue(before, last)) return null;
+    const isOld = before.generatedAt < last.generated_at;
+    if (ageMs > heldMs || (isOld && hasMoved(before, last))) return null;
     onHeld();
     return before;
-  }
-
-  /** As far as this process has seen: no two of its pages may contradict each other. */
-  function isStillTrue(body: Snapshot, last: Reading): boolean {
-    const newestMs = clock.newestMs();
-    if (+body.generatedAt >= newestMs) return true;
-    return +last.generated_at >= newestMs && !hasMoved(body, last);
   }
 
   async function current(
@@ -111,8 +105,8 @@ export function makeSnapshots(
     }
     const [row] = await pool.file<SnapshotRow>(file, values);
     if (!row) return null;
+    clock.expire();
     const { generated_at: generatedAt, body, closed = false } = row;
-    clock.expire(generatedAt);
     const made = { generatedAt, body: makeBody(body), closed };
     keep(key, made);
     return made;
