@@ -13,6 +13,8 @@ interface Rights {
   database: string;
   is_superuser: boolean;
   is_owner: boolean;
+  /** Null where the user has that role's rights. */
+  migrated_by: string | null;
   /** Statements. */
   asked: string[];
 }
@@ -20,17 +22,23 @@ interface Rights {
 /**
  * A superuser, or the owner of the database who may create roles or was made a member of ours. Asked before anything is changed.
  *
- * @throws UserError with the statements to ask an administrator for, when the user may not migrate
+ * @throws UserError with the statements to ask an administrator for, when the user may not migrate; also when another user migrated it before
  */
 export async function migratingRole(pool: Pool): Promise<MigratingRole> {
   const [rights] = await pool.file<Rights>("migrating_role");
-  const { name, database, is_superuser, is_owner, asked } = rights!;
+  const { name, database, is_superuser, is_owner, migrated_by, asked } =
+    rights!;
   const owner = `alter database ${quoted(database)} owner to ${quoted(name)}`;
   const wanted = is_superuser || is_owner ? asked : [owner, ...asked];
   if (wanted.length > 0)
     throw new UserError(
       `Migrating takes a superuser of the server, or the owner of the database who may create roles or is a member of venuewatch's; ${name} is not. ` +
         `Ask an administrator for: ${wanted.join("; ")}`,
+    );
+  if (migrated_by !== null)
+    throw new UserError(
+      `${migrated_by} migrated this database before and owns the schema; ${name} may not change it. Migrate as ${migrated_by}, ` +
+        `or move the history into a database that ${name} migrates (venuewatch move)`,
     );
   return { name, database, isSuperuser: is_superuser };
 }

@@ -49,6 +49,17 @@ void t.test(
       );
     });
 
+    await t.test("is told who migrated the database before", async (t) => {
+      await admin.script("create schema venuewatch");
+      await t.rejects(migrate(owner, registry, log), {
+        name: "UserError",
+        message: new RegExp(
+          `migrated this database before .* ${name} may not change it`,
+        ),
+      });
+      await admin.script("drop schema venuewatch");
+    });
+
     await t.test("migrates, twice", async () => {
       await migrate(owner, registry, log);
       await migrate(owner, registry, log);
@@ -121,6 +132,23 @@ void t.test(
       t.ok(retained!.dropped > 0, "and drops what is too old");
     });
 
+    await t.test("moves its history into a database of its own", async (t) => {
+      const into = await ownedBy(t, name);
+      const moved = await cliWith(
+        t,
+        ["move", "--to", "-"],
+        { DATABASE_URL: url },
+        `${into}\n`,
+      );
+      t.match(moved, { code: 0, out: /both sides agree/ });
+      const target = poolOn(t, into);
+      const minutes = sql`select * from sample_minute order by minute, component_id, region_id`;
+      const there = await target.query(minutes);
+      t.ok(there.length > 0);
+      t.same(there, await owner.query(minutes));
+      await migrate(target, registry, log);
+    });
+
     await t.test("web reads, and writes nothing", async (t) => {
       t.equal((await login("web")).code, 0);
       const web = poolOn(t, url, `${name}_web`);
@@ -140,18 +168,28 @@ interface OwnedDatabase {
   url: string;
 }
 
+/** As an administrator makes it. @returns its address for the owner */
+async function ownedBy(t: Test, name: string, given?: string): Promise<string> {
+  const url = new URL(given ?? (await emptyDatabase(t)));
+  const admin = openPool(url.href, { applicationName: "test", log });
+  await admin.script("create extension if not exists timescaledb");
+  await admin.script(
+    `alter database ${url.pathname.slice(1)} owner to ${name}`,
+  );
+  await admin.close();
+  url.username = name;
+  url.password = "hunter2hunter2hunter2";
+  return url.href;
+}
+
 async function ownedDatabase(t: Test): Promise<OwnedDatabase> {
   const given = await emptyDatabase(t);
   const admin = poolOn(t, given);
   const name = `owner_${randomBytes(6).toString("hex")}`;
-  await admin.script("create extension if not exists timescaledb");
   await admin.script(
     `create role ${name} login createrole password 'hunter2hunter2hunter2'`,
   );
-  const [database] = await admin.query<{ name: string; superuser: boolean }>(
-    sql`select current_database() as name`,
-  );
-  await admin.script(`alter database ${database!.name} owner to ${name}`);
+  const url = await ownedBy(t, name, given);
   t.teardown(async () => {
     // the database goes before, with what the role owns in it
     const [other] = await admin.query<{ owner: string }>(
@@ -161,10 +199,7 @@ async function ownedDatabase(t: Test): Promise<OwnedDatabase> {
       `reassign owned by ${name} to ${other!.owner}; drop owned by ${name}; drop role ${name}`,
     );
   });
-  const url = new URL(given);
-  url.username = name;
-  url.password = "hunter2hunter2hunter2";
-  return { admin, owner: poolOn(t, url.href), name, url: url.href };
+  return { admin, owner: poolOn(t, url), name, url };
 }
 
 function poolOn(t: Test, url: string, user?: string): Pool {

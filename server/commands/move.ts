@@ -118,7 +118,7 @@ function missingRight(error: unknown): UserError | null {
   const insufficientPrivilege = "42501";
   if (code !== insufficientPrivilege) return null;
   return new UserError(
-    `a right is missing: ${message}. Read with the rights of vw_core, and write as a superuser`,
+    `a right is missing: ${message}. Read with the rights of vw_core, and write as the owner of the new database or a superuser`,
     { cause: error },
   );
 }

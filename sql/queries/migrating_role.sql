@@ -1,5 +1,5 @@
--- What the current user may do of what a migration needs. One row {name, database, is_superuser, is_owner, asked}: the statements about roles
--- that an administrator has to run for it, since the user may not, in order.
+-- What the current user may do of what a migration needs. One row {name, database, is_superuser, is_owner, migrated_by, asked}: who migrated it
+-- before, where the user lacks that role's rights; and the statements about roles that an administrator has to run, since the user may not, in order.
 with me as (
   select rolname, rolsuper, rolcreaterole and current_setting('server_version_num')::int < 160000 as may_grant, rolsuper or rolcreaterole as may_make
   from pg_roles
@@ -16,6 +16,11 @@ select
   d.datname as database,
   me.rolsuper as is_superuser,
   pg_has_role(d.datdba, 'usage') as is_owner,
+  (
+    select n.nspowner::regrole::text
+    from pg_namespace n
+    where n.nspname = 'venuewatch' and not pg_has_role(n.nspowner, 'usage')
+  ) as migrated_by,
   array(
     select format('create role %s nologin', role)
     from unnest(array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer']) role
