@@ -56,6 +56,7 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	ANALYSTS_DAYS=90 ANALYSTS_LIMITS=told $(BIN)/tap --disable-coverage --timeout 3600 dist/test/analytics.test.js
 	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/embedded-durability.test.js
 	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/move.test.js dist/test/export.test.js
+	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/patroni-loss.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
 
 # Each is the address of a TimescaleDB server on which its user may make databases and roles. Where a server has several versions of TimescaleDB, the
