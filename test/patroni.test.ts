@@ -208,6 +208,7 @@ async function startNode(
       PATRONI_RESTAPI_CONNECT_ADDRESS: rest!,
       PATRONI_SUPERUSER_PASSWORD: "of-the-superuser",
       PATRONI_REPLICATION_PASSWORD: "of-the-replica",
+      PATRONI_RESTAPI_PASSWORD: "of-the-api",
     },
   );
   return {
