@@ -1,2 +1,2 @@
-/** Why each of several hosts could not be used, in a sentence. */
+/** Why each of several hosts could not be used, as a list. */
 export class NoHost extends Error {}

@@ -18,6 +18,8 @@ const missing = ["patroni", "etcd", "haproxy"].filter(
 export const clusterMissing =
   missing.length > 0 && `${missing.join(", ")} are not installed here`;
 
+const restPassword = "of-the-api";
+
 /** A server takes some seconds to start, Patroni's `ttl` is twenty. */
 export const patienceMs = 120_000;
 
@@ -52,6 +54,9 @@ export async function startCluster(
   if (replication === "asynchronous") {
     await fetch(`http://${nodes[0]!.rest}/config`, {
       method: "PATCH",
+      headers: {
+        authorization: `Basic ${Buffer.from(`patroni:${restPassword}`).toString("base64")}`,
+      },
       body: JSON.stringify({ synchronous_mode: false }),
     });
     await until(async () => !!(await nodeOf("replica")), patienceMs, 200);
@@ -160,6 +165,7 @@ async function startNode(
       PATRONI_RESTAPI_CONNECT_ADDRESS: rest!,
       PATRONI_SUPERUSER_PASSWORD: "of-the-superuser",
       PATRONI_REPLICATION_PASSWORD: "of-the-replica",
+      PATRONI_RESTAPI_PASSWORD: restPassword,
     },
   );
   const postmaster = async () => {

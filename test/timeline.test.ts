@@ -32,6 +32,9 @@ void t.test("on a new timeline", async (t) => {
   // one channel has it; the other core, which sent it to the other one, is gone
   sent.leaves(claimed[0]!);
   sent.delivered(claimed[0]!);
+  const sentByOther = makeRecentlySent();
+  sentByOther.leaves(claimed[1]!);
+  sentByOther.delivered(claimed[1]!);
   const { event, incident } = claimed[0]!;
 
   const term = await makeLease(pool, "engine", "test", 60_000).take();
@@ -57,7 +60,7 @@ void t.test("on a new timeline", async (t) => {
   });
 
   await t.test("what was sent is restored, by its numbers", async (t) => {
-    const none = { restored: [], closed: [], given_up: [] };
+    const none = { restored: [], closed: [], skipped: [] };
     t.same(await sent.restore(pool), { ...none, restored: [slug] });
     t.same(await sent.restore(pool), none, "once");
     const [row] = await pool.query<{ i: unknown; e: object }>(sql`
@@ -79,7 +82,26 @@ void t.test("on a new timeline", async (t) => {
       { channel_id: channels[0], kind: "opened", state: "delivered" },
       { channel_id: channels[1], kind: "opened", state: "due" },
     ]);
-    await claim(pool);
+  });
+
+  await t.test("nothing is claimed before all is restored", async (t) => {
+    await pool.script("update timeline set adopted_at = clock_timestamp()");
+    t.same(await claim(pool), []);
+    t.match(await pool.file("alerts_due"), [{ waiting: false, due: false }]);
+    await pool.script("update timeline set adopted_at = '-infinity'");
+    t.match(await pool.file("alerts_due"), [{ due: true }]);
+  });
+
+  await t.test("nor is one sent again that another core sent", async (t) => {
+    const none = { restored: [], closed: [], skipped: [] };
+    t.same(await sentByOther.restore(pool), none);
+    t.same(
+      await deliveriesOf(pool, slug),
+      channels.map((channel_id) => {
+        return { channel_id, kind: "opened", state: "delivered" };
+      }),
+    );
+    t.same(await claim(pool), []);
   });
 
   await t.test("the engine goes on with it, and closes it", async (t) => {
@@ -122,7 +144,7 @@ async function tooLate(t: Test, pool: Pool): Promise<void> {
   t.same(await late.sent.restore(pool), {
     restored: [],
     closed: [late.slug],
-    given_up: [],
+    skipped: [],
   });
   t.match(
     await pool.query(sql`
@@ -145,7 +167,7 @@ async function tooLate(t: Test, pool: Pool): Promise<void> {
   t.same(await taken.sent.restore(pool), {
     restored: [],
     closed: [],
-    given_up: [taken.slug],
+    skipped: [taken.slug],
   });
 }
 

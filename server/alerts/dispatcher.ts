@@ -169,7 +169,7 @@ export function startDispatcher({
     mayHaveNew = false;
     lookAtMs = performance.now() + rules.look_ms;
     const [found] = await db.file<Found>("alerts_due");
-    if (found!.timeline !== timeline) await comeTo(found!.timeline);
+    if (found!.timeline !== timeline) await adoptTimeline(found!.timeline);
     if (found!.due) mayBeDue = true;
     if (found!.waiting) await putInLine();
   }
@@ -197,20 +197,18 @@ export function startDispatcher({
   }
 
   /** What a former primary has sent by us and the database does not know is written again, before anything else is decided or sent. */
-  async function comeTo(current: string): Promise<void> {
+  async function adoptTimeline(current: string): Promise<void> {
     if (timeline !== null) {
-      const { restored, closed, given_up } = await db.transaction(
-        async (tx) => {
-          await tx.file("adopt_timeline");
-          return recentlySent.restore(tx);
-        },
-      );
+      const { restored, closed, skipped } = await db.transaction(async (tx) => {
+        await tx.file("adopt_timeline");
+        return recentlySent.restore(tx);
+      });
       log.warn("the database was failed over", {
         before: timeline,
         timeline: current,
         ...(restored.length > 0 && { restored }),
         ...(closed.length > 0 && { closed }),
-        ...(given_up.length > 0 && { given_up }),
+        ...(skipped.length > 0 && { skipped }),
       });
     }
     timeline = current;

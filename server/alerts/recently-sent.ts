@@ -15,7 +15,7 @@ interface Claimed {
 export interface Restored {
   restored: string[];
   closed: string[];
-  given_up: string[];
+  skipped: string[];
 }
 
 export interface RecentlySent {

@@ -7,25 +7,10 @@ with n as materialized (
   select clock_timestamp() as now
 )
 select
-  t.timeline = current_timeline()
-  and t.adopted_at <= clock_timestamp() - engine.restoring_lasts()
-  and exists (
+  r.is_restored and exists (
     select from alert_event e where e.dispatched_at is null and e.dropped_at is null
   ) as waiting,
   current_timeline() as timeline,
-  exists (
-    select
-    from n
-    cross join channel c
-    cross join lateral (
-      select d.due_at, d.claimed_until
-      from delivery d
-      where d.channel_id = c.channel_id and d.state = 'due' and d.cause in ('event', 'open')
-      order by d.event_id
-      limit 1
-    ) f
-    where c.removed_at is null and c.off_at is null and c.free_at <= n.now
-      and f.due_at <= n.now
-      and (f.claimed_until is null or f.claimed_until <= n.now)
-  ) as due
+  r.is_restored and exists (select from n cross join engine.first_in_line(n.now)) as due
 from timeline t
+cross join lateral (select engine.is_restored(t) as is_restored) r

@@ -12,23 +12,15 @@ with n as materialized (
 first_in_line as materialized (
   select f.delivery_id
   from n
-  cross join channel c
-  cross join lateral (
-    select d.delivery_id, d.due_at, d.claimed_until
-    from delivery d
-    where d.channel_id = c.channel_id and d.state = 'due' and d.cause in ('event', 'open')
-    order by d.event_id
-    limit 1
-  ) f
-  where c.removed_at is null and c.off_at is null and c.free_at <= n.now
+  cross join engine.first_in_line(n.now) f
+  -- on a new timeline nothing leaves before what was lost is restored
+  where (select engine.is_restored(t) from timeline t)
     -- what another key encrypted waits for a core that has it
-    and substring(c.destination for length($6::bytea)) = $6
-    and f.due_at <= n.now
-    and (f.claimed_until is null or f.claimed_until <= n.now)
+    and substring(f.destination for length($6::bytea)) = $6
     -- what an operator puts in front of the line waits for what is on its way
     and not exists (
       select from delivery u
-      where u.channel_id = c.channel_id and u.state = 'due' and u.cause in ('event', 'open') and u.claimed_until > n.now
+      where u.channel_id = f.channel_id and u.state = 'due' and u.cause in ('event', 'open') and u.claimed_until > n.now
     )
   order by f.due_at, f.delivery_id
   limit $4

@@ -1,7 +1,7 @@
 -- After a failover: restore what a dispatcher has sent and this database does not know.
 --
 -- $1 [{event, incident, deliveries: [{channelId, delivered}]}]: rows of alert_event and incident as they were when the dispatcher claimed them.
--- One row {restored, closed, given_up}: slugs of incidents that go on; of those that are closed with this, since their component has another open
+-- One row {restored, closed, skipped}: slugs of incidents that go on; of those that are closed with this, since their component has another open
 -- incident by now; and of those whose name another incident has by now.
 --
 -- An incident goes on under its number and its name, as does an event: a receiver that has it knows it again, and the engine closes it like any
@@ -90,24 +90,34 @@ closings as (
   from restored r
   join to_close t using (incident_id)
 ),
--- the event's other channels get it as usual (expand_alerts.sql)
+-- Of what another dispatcher restored before, or what was not lost, who has it may still be known to this one alone. The event's other channels get it
+-- as usual (expand_alerts.sql).
 deliveries as (
   insert into delivery (channel_id, event_id, cause, state, created_at, due_at, first_claimed_at, ended_at)
   select
     c.channel_id,
-    e.event_id,
+    (s.event).event_id,
     'event',
     case when d.delivered then 'delivered' else 'due' end,
     n.now,
     n.now,
     n.now,
     case when d.delivered then n.now end
-  from events e
-  join sent s on (s.event).event_id = e.event_id
+  from sent s
+  join known k on k.incident_id = (s.event).incident_id
   cross join lateral jsonb_to_recordset(s.deliveries) as d ("channelId" integer, delivered boolean)
   join channel c on c.channel_id = d."channelId"
   cross join (select clock_timestamp() as now) n
-  on conflict do nothing
+  where exists (select from events e where e.event_id = (s.event).event_id)
+    or exists (
+      select
+      from alert_event e
+      where e.event_id = (s.event).event_id and e.incident_id = (s.event).incident_id and e.kind = (s.event).kind
+    )
+  on conflict (channel_id, event_id) where cause in ('event', 'open') do update
+  set state = 'delivered', ended_at = excluded.ended_at, claimed_by = null, claimed_until = null,
+    first_claimed_at = coalesce(delivery.first_claimed_at, excluded.first_claimed_at)
+  where delivery.state = 'due' and excluded.state = 'delivered'
 ),
 published_past_changed as (
   update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
@@ -116,4 +126,4 @@ published_past_changed as (
 select
   coalesce((select array_agg(r.slug order by r.slug) from restored r where not exists (select from to_close t where t.incident_id = r.incident_id)), '{}') as restored,
   coalesce((select array_agg(r.slug order by r.slug) from restored r where exists (select from to_close t where t.incident_id = r.incident_id)), '{}') as closed,
-  coalesce((select array_agg((l.incident).slug order by (l.incident).slug) from lost l where l.is_named_again), '{}') as given_up
+  coalesce((select array_agg((l.incident).slug order by (l.incident).slug) from lost l where l.is_named_again), '{}') as skipped
