@@ -3,6 +3,7 @@ import { addressesOf, hostOf } from "./database-hosts.js";
 import { countsAsAway } from "./database-away.js";
 import type { Log } from "./log.js";
 import { NoHost } from "./no-host.js";
+import { singleFlight } from "./single-flight.js";
 
 /** Where connections come from. */
 export interface Connections {
@@ -23,7 +24,7 @@ class ImpatientClient extends pg.Client {
   }
 }
 
-/** By address, for all pools of this program: the host on which the writable server was found last, and whom to tell when it is another one. */
+/** By address, for all pools of this program: the host that was right last, and whom to notify when it is another one. */
 const clusters = new Map<string, Cluster>();
 
 interface Cluster {
@@ -32,8 +33,8 @@ interface Cluster {
 }
 
 /**
- * Connections to an address that may name several hosts. Each new one goes to the host that was right last, or else to the next in their order
- * that is. node-postgres itself knows neither several hosts nor `target_session_attrs`.
+ * Connections to an address that may name several hosts. Each new one goes to the host that was right last. Where that one fails, the host is
+ * found once for all who wait: the next in their order that is right. node-postgres itself knows neither several hosts nor `target_session_attrs`.
  *
  * @param config of each pool, without the address
  * @param readOnly any host will do; otherwise the one that is no standby
@@ -45,11 +46,13 @@ export function openConnections(
 ): Connections {
   const addresses = addressesOf(url);
   const several = addresses.length > 1;
-  const pools = addresses.map((address) =>
-    openPoolOf(
-      { ...config, connectionString: address },
-      { log, patient: !several, writable: several && !readOnly },
-    ),
+  const writable = several && !readOnly;
+  const configs = addresses.map((address) => ({
+    ...config,
+    connectionString: address,
+  }));
+  const pools = configs.map((one) =>
+    openPoolOf(one, { log, patient: !several, writable }),
   );
   if (!several) return pools[0]!;
 
@@ -65,32 +68,53 @@ export function openConnections(
     const before = cluster.place;
     cluster.place = place;
     if (before === null) return;
-    log.warn("the database is on another host now", {
-      host: hostOf(addresses[place]!),
-      before: hostOf(addresses[before]!),
-    });
-    // What the former primary has not answered by now it never will, or must not: a standby was promoted because it is gone.
+    log.warn(
+      readOnly
+        ? "another host of the database is read from now"
+        : "the database is on another host now",
+      { host: hostOf(addresses[place]!), before: hostOf(addresses[before]!) },
+    );
     for (const leave of cluster.movedTo) leave(place);
+  }
+
+  const find = singleFlight(async () => {
+    const faults: string[] = [];
+    // the one that failed just now comes last
+    const first = cluster.place === null ? 0 : cluster.place + 1;
+    for (let i = first; i < first + addresses.length; i++) {
+      const place = i % addresses.length;
+      try {
+        await tryHost(configs[place]!, writable);
+        moveTo(place);
+        return place;
+      } catch (error) {
+        faults.push(`${hostOf(addresses[place]!)}: ${reasonOf(error)}`);
+      }
+    }
+    throw new NoHost(faults.join("; "));
+  });
+
+  async function connectTo(place: number): Promise<pg.PoolClient> {
+    try {
+      return await pools[place]!.connect();
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      throw new NoHost(`${hostOf(addresses[place]!)}: ${reasonOf(error)}`);
+    }
   }
 
   return {
     async connect() {
-      const faults: string[] = [];
       const last = cluster.place;
-      const places = addresses
-        .map((_, i) => i)
-        .sort((a, b) => Number(b === last) - Number(a === last));
-      for (const place of places) {
+      if (last !== null)
         try {
-          const client = await pools[place]!.connect();
-          moveTo(place);
-          return client;
+          return await connectTo(last);
         } catch (error) {
-          if (isBusy(error)) throw error;
-          faults.push(`${hostOf(addresses[place]!)}: ${reasonOf(error)}`);
+          if (!(error instanceof NoHost)) throw error;
         }
-      }
-      throw new NoHost(faults.join("; "));
+      // another one may have found it meanwhile
+      const found = cluster.place === last ? null : cluster.place;
+      return connectTo(found ?? (await find()));
     },
     async end() {
       cluster.movedTo.delete(leaveOthers);
@@ -99,8 +123,24 @@ export function openConnections(
   };
 }
 
+/** @throws Error where the host cannot be used */
+async function tryHost(
+  config: pg.ClientConfig,
+  writable: boolean,
+): Promise<void> {
+  const client = new ImpatientClient(config);
+  // of a connection that is lost meanwhile the statement itself fails
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    if (writable) await refuseStandby(client);
+  } finally {
+    await client.end();
+  }
+}
+
 interface PoolOfHost extends Connections {
-  /** Cuts what is under way. */
+  /** Another host is used instead: who waits for a connection is refused it. Of a writable host, what is under way is cut. */
   abandon: () => void;
 }
 
@@ -108,11 +148,15 @@ function openPoolOf(
   config: pg.PoolConfig,
   { log, patient, writable }: { log: Log; patient: boolean; writable: boolean },
 ): PoolOfHost {
+  const waiting = new Set<(error: Error) => void>();
   const inUse = new Set<pg.PoolClient>();
   const pool = new pg.Pool({
     ...config,
     ...(!patient && { Client: ImpatientClient }),
-    ...(writable && { verify: refuseStandby }),
+    ...(writable && {
+      verify: (client, done) =>
+        void refuseStandby(client).then(() => done(), done),
+    }),
   });
   // a connection lost while idle is not an error of anybody's query: the pool makes a new one
   pool.on("error", (error) => {
@@ -122,27 +166,39 @@ function openPoolOf(
   pool.on("acquire", (client) => void inUse.add(client));
   pool.on("release", (_error, client) => void inUse.delete(client));
   return {
-    connect: () => pool.connect(),
+    connect: () =>
+      new Promise((resolve, reject) => {
+        waiting.add(reject);
+        pool.connect().then(
+          (client) => {
+            if (waiting.delete(reject)) resolve(client);
+            else client.release();
+          },
+          (error: Error) => {
+            waiting.delete(reject);
+            reject(error);
+          },
+        );
+      }),
     end: () => pool.end(),
     abandon() {
+      for (const refuse of waiting)
+        refuse(new Error("another host is used now"));
+      waiting.clear();
+      if (!writable) return;
+      // What the former primary has not answered by now it never will, or must not: a standby was promoted because it is gone.
       for (const client of inUse) void client.end();
     },
   };
 }
 
 /** Not by `transaction_read_only`: the login of web is read-only on a primary, too. */
-function refuseStandby(
-  client: pg.PoolClient,
-  done: (error?: Error) => void,
-): void {
-  client
-    .query<{ standby: boolean }>({
-      text: "select pg_is_in_recovery() as standby",
-      query_timeout: hostTimeoutMs,
-    } as pg.QueryConfig)
-    .then(({ rows }) => {
-      done(rows[0]!.standby ? new Error("it is a standby") : undefined);
-    }, done);
+async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>({
+    text: "select pg_is_in_recovery() as standby",
+    query_timeout: hostTimeoutMs,
+  } as pg.QueryConfig);
+  if (rows[0]!.standby) throw new Error("it is a standby");
 }
 
 /** The pool is in use, whatever its host is. */

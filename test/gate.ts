@@ -7,6 +7,8 @@ export interface Gate {
   url: string;
   /** Connections are cut, new ones refused. */
   shut: () => Promise<void>;
+  /** New connections are refused. */
+  refuse: () => void;
   /** Nothing passes any more, and nobody is told. */
   mute: () => void;
   /** Everything passes, so much later. */
@@ -64,9 +66,9 @@ export async function makeGate(
     });
   const close = () =>
     new Promise<void>((resolve) => {
+      cut();
       if (!server.listening) return resolve();
       server.close(() => resolve());
-      cut();
     });
 
   await listen();
@@ -78,6 +80,7 @@ export async function makeGate(
   return {
     url: url.href,
     shut: close,
+    refuse: () => void server.close(),
     mute: () => (mode = "mute"),
     cutAtNextStatement: () => (mode = "cut"),
     slow: (ms) => (delayMs = ms),

@@ -1,9 +1,12 @@
-import t from "tap";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import t, { type Test } from "tap";
 import { databaseFault } from "../server/database-fault.js";
 import { addressesOf, placeOf } from "../server/database-hosts.js";
 import { connect, openPool, sql } from "../server/db.js";
 import { makeLog } from "../server/log.js";
+import { openConnections } from "../server/server-of-cluster.js";
 import { emptyDatabase } from "./database.js";
+import { makeGate } from "./gate.js";
 
 const log = makeLog("test", "error");
 
@@ -50,6 +53,78 @@ void t.test("of several hosts the one that answers is used", async (t) => {
   t.same(rows.first, [[3]]);
 });
 
+void t.test("a host that hangs is asked once for all", async (t) => {
+  const url = await emptyDatabase(t);
+  const { host } = new URL(url);
+  const hanging = await hangingHost(t);
+  const pool = openPool(url.replace(host, `${hanging.host},${host}`), {
+    applicationName: "test",
+    log,
+    max: 1,
+  });
+  t.teardown(() => pool.close());
+  // three seconds for each would be more than the ten for which a pool's queue waits
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => pool.query(sql`select 1 as one`)),
+  );
+  t.same(answers, Array(8).fill([{ one: 1 }]));
+  t.equal(hanging.connections(), 1);
+});
+
+void t.test("all leave a host that hangs from now on", async (t) => {
+  const { first, several } = await twoHosts(t);
+  const lines: string[] = [];
+  const pool = openPool(several, {
+    applicationName: "test",
+    log: makeLog("test", "warn", (line) => lines.push(line)),
+    max: 2,
+  });
+  t.teardown(() => pool.close());
+  await pool.query(sql`select`);
+  first.mute();
+  const [underWay, ...others] = await Promise.allSettled(
+    Array.from({ length: 12 }, () => pool.query(sql`select 1 as one`)),
+  );
+  t.match(underWay, {
+    status: "rejected",
+    reason: { message: /^Connection terminated/ },
+  });
+  for (const other of others)
+    t.match(other, { status: "fulfilled", value: [{ one: 1 }] });
+  t.match(lines, [/the database is on another host now/]);
+  await first.shut();
+});
+
+for (const readOnly of [true, false])
+  void t.test(
+    `a host that only refuses new connections, ${readOnly ? "read" : "written"}`,
+    async (t) => {
+      const { first, several } = await twoHosts(t);
+      const lines: string[] = [];
+      const log = makeLog("test", "warn", (line) => lines.push(line));
+      const config = { max: 2 };
+      const connections = openConnections(several, config, { readOnly, log });
+      t.teardown(() => connections.end());
+      const client = await connections.connect();
+      t.teardown(() => client.release(true));
+      client.on("error", () => {});
+      first.refuse();
+      const other = await connections.connect();
+      other.release();
+
+      const answer = await client
+        .query("select 1 as one")
+        .catch((error: unknown) => error);
+      if (readOnly) {
+        t.match(answer, { rows: [{ one: 1 }] }, "what it has begun goes on");
+        t.match(lines, [/another host of the database is read from now/]);
+      } else {
+        t.ok(answer instanceof Error, "it is left at once");
+        t.match(lines, [/the database is on another host now/]);
+      }
+    },
+  );
+
 void t.test("where no host can be used, each has its reason", async (t) => {
   const url = "postgres://me:hunter2@127.0.0.1:1,localhost:1/venues";
   const opening = connect(url, { applicationName: "test", log });
@@ -61,3 +136,27 @@ void t.test("where no host can be used, each has its reason", async (t) => {
   t.notMatch((fault as Error).message, /hunter2/);
   t.equal(databaseFault(fault, url), null, "told once");
 });
+
+/** Takes connections and answers nothing. */
+async function hangingHost(t: Test) {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket));
+  await new Promise<void>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve()),
+  );
+  t.teardown(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => sockets.length,
+  };
+}
+
+async function twoHosts(t: Test) {
+  const url = await emptyDatabase(t);
+  const [first, second] = [await makeGate(t, url), await makeGate(t, url)];
+  const [{ host }, { host: other }] = [new URL(first.url), new URL(second.url)];
+  return { first, several: first.url.replace(host, `${host},${other}`) };
+}
