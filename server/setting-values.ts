@@ -67,6 +67,11 @@ function parseServerUrl(text: string, targets: string[]): string {
     const { hostname, searchParams } = new URL(address);
     if (address !== text && hostname === "")
       throw new WrongValue(databaseUrlShape, true);
+    if (["host", "port"].some((one) => searchParams.get(one)?.includes(",")))
+      throw new WrongValue(
+        "several hosts before the database's name (postgres://user@a:5432,b:5433/database), not in ?host= or ?port=",
+        true,
+      );
     const target = searchParams.get("target_session_attrs");
     if (target !== null && !targets.includes(target))
       throw new WrongValue(

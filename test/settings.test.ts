@@ -300,6 +300,14 @@ void t.test("secrets come from files, and are never shown", (t) => {
       "several host:port with commas between",
     ],
     [
+      { DATABASE_URL: "postgres://me:hunter2@a/venues?host=a,b" },
+      "several hosts before the database's name",
+    ],
+    [
+      { DATABASE_READ_URL: "postgres:///venues?host=a&port=5432,5433" },
+      "not in ?host= or ?port=",
+    ],
+    [
       { DATABASE_URL: "postgres://a,b/venues?target_session_attrs=standby" },
       "target_session_attrs=read-write or primary, or without it",
     ],
