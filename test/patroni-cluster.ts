@@ -52,13 +52,14 @@ export async function startCluster(
   };
   await until(async () => !!(await nodeOf("sync_standby")), patienceMs, 200);
   if (replication === "asynchronous") {
-    await fetch(`http://${nodes[0]!.rest}/config`, {
+    const changed = await fetch(`http://${nodes[0]!.rest}/config`, {
       method: "PATCH",
       headers: {
         authorization: `Basic ${Buffer.from(`patroni:${restPassword}`).toString("base64")}`,
       },
       body: JSON.stringify({ synchronous_mode: false }),
     });
+    if (!changed.ok) throw new Error(`Patroni answered ${changed.status}`);
     await until(async () => !!(await nodeOf("replica")), patienceMs, 200);
   }
   const primary = (await nodeOf("leader"))!;

@@ -73,6 +73,12 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
   t.teardown(() => clearInterval(measuring));
   await until(() => ship.status().shipped > 200, 30_000);
 
+  const changed = await fetch(`http://${primary.rest}/config`, {
+    method: "PATCH",
+    body: JSON.stringify({ synchronous_mode: false }),
+  });
+  t.equal(changed.status, 401, "nobody changes it without the password");
+
   await primary.kill();
   const acknowledged = ship.status().shipped;
   await until(() => ship.status().shipped > acknowledged + 200, patienceMs, 50);
