@@ -82,8 +82,11 @@ async function answers(pool: Pool): Promise<string[]> {
   return found;
 }
 
-/** Answers are the same from one restore to another, but `migrate` gives them another instant where it makes the views again. */
-export function withoutInstant(told: Facts): Facts {
+/**
+ * Each `migrate` moves `generatedAt` on by a millisecond, since the registry may have changed what is published, and by another one where it
+ * makes the views again: after pg_dump always, since all objects have other OIDs.
+ */
+function withoutInstant(told: Facts): Facts {
   return {
     ...told,
     answers: told.answers.map((answer) => {
@@ -98,12 +101,14 @@ export async function isTheSame(
   t: Test,
   pool: Pool,
   told: Facts,
+  { migrated = false } = {},
 ): Promise<void> {
   t.ok(told.compressed > 0);
   t.match(told.answers[2], /^200 .*kraken/, "there was an incident");
+  const found = await facts(pool);
   t.strictSame(
-    withoutInstant(await facts(pool)),
-    withoutInstant(told),
+    migrated ? withoutInstant(found) : found,
+    migrated ? withoutInstant(told) : told,
     "all is what it was, to the byte",
   );
 }
