@@ -41,7 +41,7 @@ void t.test(
         await t.rejects(migrate(owner, registry, log), {
           name: "UserError",
           message: new RegExp(
-            `Ask an administrator for: .*grant vw_core to ${name}; grant vw_definer to ${name}$`,
+            `Ask an administrator for: .*grant vw_core to ${name} with inherit true, set true; grant vw_definer to ${name} with inherit true, set true$`,
           ),
         });
       await admin.script(
@@ -53,16 +53,24 @@ void t.test(
       await admin.script("create schema venuewatch");
       await t.rejects(migrate(owner, registry, log), {
         name: "UserError",
-        message: new RegExp(
-          `migrated this database before .* ${name} may not change it`,
-        ),
+        message: /migrated this database before .* Migrate as /,
       });
       await admin.script("drop schema venuewatch");
     });
 
-    await t.test("migrates, twice", async () => {
+    await t.test("migrates, twice, and nobody else does", async (t) => {
       await migrate(owner, registry, log);
       await migrate(owner, registry, log);
+      await t.rejects(
+        migrate(admin, registry, log),
+        {
+          name: "UserError",
+          message: new RegExp(
+            `^${name} migrated this database before and owns the schema`,
+          ),
+        },
+        "a superuser would leave schemas that the owner may not change",
+      );
     });
 
     const login = async (role: string) => {
