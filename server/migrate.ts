@@ -77,7 +77,7 @@ export async function migrate(
     if (!applied.has(file.name)) await applyFile(step, log, role, schema, file);
   await giveToOwners(pool, step);
   if (!(await areMade(pool, definitions)))
-    await makeDefinitions(step, log, role, schema, definitions);
+    await makeDefinitions(pool, step, log, role, schema, definitions);
   const formerMs = Math.min(patienceMs, formerPatienceMs);
   await dropFormer(pool, stepWithin(formerMs), log, formerMs);
   await step("the registry", (tx) => syncAsCore(tx, registry));
@@ -170,6 +170,7 @@ async function areMade(db: Db, { checksum }: Definitions): Promise<boolean> {
 }
 
 async function makeDefinitions(
+  pool: Pool,
   step: Step,
   log: Log,
   role: MigratingRole,
@@ -184,7 +185,6 @@ async function makeDefinitions(
     // of a migration that was killed
     await tx.script(dropFormer);
     await tx.script(definitions.text);
-    if (role.isSuperuser) await tx.script(definitions.superuser);
     // other views may show the same past otherwise
     await asCore(tx, () => tx.query(sql`call upkeep.published_past_changed()`));
     await tx.query(sql`
@@ -193,15 +193,20 @@ async function makeDefinitions(
       on conflict (only_row) do update
       set checksum = excluded.checksum, fingerprint = excluded.fingerprint, version = excluded.version, made_at = now()
     `);
+    // last, as it sets the search path
+    if (role.isSuperuser) await tx.script(definitions.superuser);
     return true;
   });
   const tookMs = Math.round(performance.now() - begunMs);
   if (!isOurs) return;
   log.info("made views and functions", { tookMs });
-  if (!role.isSuperuser)
+  const [rights] = await pool.query<{ unlimited: boolean }>(
+    sql`select has_function_privilege('public', 'pg_notify(text, text)', 'execute') as unlimited`,
+  );
+  if (rights!.unlimited)
     log.warn(
-      "some limits on logins take a superuser: ask for psql -X -f sql/superuser.sql",
-      { database: role.database, user: role.name },
+      `some limits on logins take a superuser: ask for psql -X -v ON_ERROR_STOP=1 -d ${role.database} -f sql/superuser.sql`,
+      { user: role.name },
     );
 }
 
