@@ -23,7 +23,7 @@ interface Rights {
 }
 
 /**
- * A superuser, or the owner of the database who may create roles or was made a member of ours. Asked before anything is changed.
+ * A superuser, or the owner of the database with CREATEROLE or membership in our roles. Asked before anything is changed.
  *
  * A superuser does not migrate what another owner migrated: that owner's functions would run as the superuser.
  *

@@ -2,7 +2,7 @@ import { type Db, type Pool, sql } from "./db.js";
 import type { Log } from "./log.js";
 import { UserError } from "./user-error.js";
 
-/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the tests of schema and upkeep pass on. */
+/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the tests pass on. */
 export const tested = {
   timescaledb: { oldest: "2.23", newest: "2.29" },
   postgres: { oldest: 15, newest: 18 },
