@@ -61,13 +61,16 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
 
 # Each is the address of a TimescaleDB server on which its user may make databases and roles. Where a server has several versions of TimescaleDB, the
-# suite upgrades a history from the oldest to the newest.
+# suite upgrades a history from the oldest to the newest; one of the servers must have several.
 test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://… postgres://…"
 	@[ -n "$(TEST_SERVERS)" ] || { echo 'expected TEST_SERVERS="postgres://user@host:port/database …", got none' >&2; exit 2; }
-	@failed=0; for url in $(TEST_SERVERS); do \
+	@failed=0; upgraded=0; for url in $(TEST_SERVERS); do \
 	  echo "== tests on a server, $${url##*@}"; \
 	  DATABASE_URL="$$url" node --enable-source-maps dist/test/run.js || failed=1; \
-	done; exit $$failed
+	  grep -q '^ *ok .* survives an upgrade of TimescaleDB.*# time=' .tap/report.tap && upgraded=1; \
+	done; \
+	[ $$upgraded = 1 ] || { echo "expected a server with two tested versions of TimescaleDB, got none: the upgrade is not tested" >&2; exit 1; }; \
+	exit $$failed
 
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js

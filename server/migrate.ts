@@ -4,6 +4,7 @@ import { type Db, type Pool, sql } from "./db.js";
 import type { Log } from "./log.js";
 import {
   applyAs,
+  asCore,
   type MigratingRole,
   migratingRole,
 } from "./migrating-role.js";
@@ -35,7 +36,7 @@ const formerPatienceMs = 10_000;
  * Brings a database to the schema of this build, and its tables of venues to the registry, while others read and write it.
  *
  * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`, `engine/`, `views/`,
- * `roles.sql`, `logins.sql`) is made again where it is not what these files make. Each step is a transaction of its own that looks first what is left to
+ * `grants.sql`, `roles.sql`, `logins.sql`) is made again where it is not what these files make. Each step is a transaction of its own that looks first what is left to
  * do: it may be killed anywhere and the next run goes on, and two migrators at once take turns. Where nothing is left to do, nothing is
  * locked that anybody waits for.
  *
@@ -74,12 +75,12 @@ export async function migrate(
     });
   for (const file of schema)
     if (!applied.has(file.name)) await applyFile(step, log, role, schema, file);
+  await giveToOwners(pool, step);
   if (!(await areMade(pool, definitions)))
-    await makeDefinitions(step, log, role, schema, definitions);
-  if (role.isSuperuser) await giveToCore(pool, step);
+    await makeDefinitions(pool, step, log, role, schema, definitions);
   const formerMs = Math.min(patienceMs, formerPatienceMs);
   await dropFormer(pool, stepWithin(formerMs), log, formerMs);
-  await step("the registry", (tx) => syncRegistry(tx, registry));
+  await step("the registry", (tx) => syncAsCore(tx, registry));
 }
 
 /** As the prelude sets the database, for connections that are older; the embedded one has a single connection for all. */
@@ -122,7 +123,7 @@ async function applyFile(
       refuseOthers(schema, applied);
       if (applied.has(file.name)) return false;
       await tx.script(before);
-      await applyAs(role, tx, await textFor(tx, file));
+      await applyAs(role, tx, () => textFor(tx, file));
       await tx.query(sql`
         insert into venuewatch.migration (name, checksum) values (${file.name}, ${file.checksum})
       `);
@@ -169,6 +170,7 @@ async function areMade(db: Db, { checksum }: Definitions): Promise<boolean> {
 }
 
 async function makeDefinitions(
+  pool: Pool,
   step: Step,
   log: Log,
   role: MigratingRole,
@@ -183,44 +185,64 @@ async function makeDefinitions(
     // of a migration that was killed
     await tx.script(dropFormer);
     await tx.script(definitions.text);
-    if (role.isSuperuser) await tx.script(definitions.superuser);
     // other views may show the same past otherwise
-    await tx.query(sql`call upkeep.published_past_changed()`);
+    await asCore(tx, () => tx.query(sql`call upkeep.published_past_changed()`));
     await tx.query(sql`
       insert into venuewatch.definition (checksum, fingerprint, version)
       values (${definitions.checksum}, venuewatch.definitions_fingerprint(), ${version})
       on conflict (only_row) do update
       set checksum = excluded.checksum, fingerprint = excluded.fingerprint, version = excluded.version, made_at = now()
     `);
+    // last, as it sets the search path
+    if (role.isSuperuser) await tx.script(definitions.superuser);
     return true;
   });
   const tookMs = Math.round(performance.now() - begunMs);
   if (!isOurs) return;
   log.info("made views and functions", { tookMs });
-  if (!role.isSuperuser)
+  const [rights] = await pool.query<{ unlimited: boolean }>(
+    sql`select has_function_privilege('public', 'pg_notify(text, text)', 'execute') as unlimited`,
+  );
+  if (rights!.unlimited)
     log.warn(
-      "some limits on logins take a superuser: ask for psql -X -f sql/superuser.sql",
-      { database: role.database, user: role.name },
+      `some limits on logins take a superuser: ask for psql -X -v ON_ERROR_STOP=1 -d ${role.database} -f sql/superuser.sql`,
+      { user: role.name },
     );
 }
 
 /** One by one: a statement that reads two of them could hold one and wait for the other, again and again. */
-async function giveToCore(pool: Pool, step: Step): Promise<void> {
-  const others = await pool.file<{ relation: string; is_view: boolean }>(
-    "not_yet_owned",
-  );
-  for (const { relation, is_view } of others)
+async function giveToOwners(pool: Pool, step: Step): Promise<void> {
+  const others = await pool.file<{
+    relation: string;
+    is_view: boolean;
+    owner: string;
+  }>("not_yet_owned");
+  const grants = await readScript("grants.sql");
+  for (const { relation, is_view, owner } of others)
     await step(`the owner of ${relation}`, async (tx) => {
       const name = sql.ident("venuewatch", relation);
       // who gets it must be allowed to make it there
       await tx.script("grant create on schema venuewatch to vw_core");
       await tx.query(
         is_view
-          ? sql`alter materialized view ${name} owner to vw_core`
-          : sql`alter table ${name} owner to vw_core`,
+          ? sql`alter materialized view ${name} owner to ${sql.ident(owner)}`
+          : sql`alter table ${name} owner to ${sql.ident(owner)}`,
       );
       await tx.script("revoke create on schema venuewatch from vw_core");
+      // what was granted to the new owner went into its own rights, and what the old one had as the owner is gone
+      await tx.script(grants);
     });
+}
+
+/** Core may not write the tables of the registry, but for this transaction. */
+async function syncAsCore(tx: Db, registry: Registry): Promise<void> {
+  await tx.script(
+    "grant insert, update on region, venue, component to vw_core",
+  );
+  await asCore(tx, () => syncRegistry(tx, registry));
+  await tx.script(
+    "revoke insert, update on region, venue, component from vw_core",
+  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { type Db, type Pool, sql } from "./db.js";
 import type { Log } from "./log.js";
 import { UserError } from "./user-error.js";
 
-/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the tests of schema and upkeep pass on. */
+/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the tests pass on. */
 export const tested = {
   timescaledb: { oldest: "2.23", newest: "2.29" },
   postgres: { oldest: 15, newest: 18 },
@@ -27,10 +27,9 @@ export async function requireExtension(pool: Pool, log: Log): Promise<void> {
         "Install a newer one there, and run: alter extension timescaledb update",
     );
   if (!isTested(found))
-    log.warn(
-      `this build was tested with ${testedRange}; look for a newer release of venuewatch`,
-      { ...found },
-    );
+    log.warn(`this build was tested with ${testedRange}; ${advice(found)}`, {
+      ...found,
+    });
 }
 
 export interface ServerVersions {
@@ -52,8 +51,17 @@ export function isTested(found: ServerVersions): boolean {
   );
 }
 
+/** What to do about versions that are not tested. */
+export function advice({ postgres, timescaledb }: ServerVersions): string {
+  if (parseInt(postgres) < tested.postgres.oldest)
+    return "upgrade PostgreSQL on the server";
+  if (isOlder(timescaledb, tested.timescaledb.oldest))
+    return "install a newer TimescaleDB on the server, and run: alter extension timescaledb update";
+  return "look for a newer release of venuewatch";
+}
+
 /** By major and minor number. */
-function isOlder(version: string, than: string): boolean {
+export function isOlder(version: string, than: string): boolean {
   const [major = 0, minor = 0] = version
     .split(".")
     .map((part) => parseInt(part));

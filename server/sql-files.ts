@@ -51,6 +51,7 @@ export async function readDefinitions(folder: URL): Promise<Definitions> {
     "upkeep.sql",
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),
+    "grants.sql",
     "roles.sql",
     "logins.sql",
   ];

@@ -37,7 +37,7 @@ from (
     ('analyst', 'default_transaction_read_only', 'on')
 ) s (kind, setting, value);
 
--- Whether who asks may give a role this setting.
+-- Whether the current user may set this setting for a role.
 create function logins.may_set(setting text) returns boolean
 language sql stable
 return (select p.context <> 'superuser' or has_parameter_privilege(p.name, 'set') from pg_settings p where p.name = may_set.setting);
@@ -45,12 +45,13 @@ return (select p.context <> 'superuser' or has_parameter_privilege(p.name, 'set'
 -- Makes a login, or changes one: afterwards it is a member of the role of its kind and of no other of ours, and has the
 -- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing else.
 --
--- Needs a superuser, or who may create roles and administers those of ours. Returns how many connections it may have.
+-- Requires a superuser, or CREATEROLE with ADMIN on our roles. Returns how many connections it may have.
 create function logins.keep(login name, kind text, verifier text, connections integer) returns integer
 language plpgsql as $$
 declare
   powers text;
-  other name;
+  by_grantor constant boolean := current_setting('server_version_num')::int >= 160000;
+  other  record;
   wanted record;
   allowed constant integer := coalesce(connections, logins.connections_of(kind));
 begin
@@ -82,15 +83,23 @@ begin
   end if;
   execute format('alter role %I login inherit connection limit %s password %L',
     login, allowed, verifier);
+  -- from PostgreSQL 16 on, several may have granted one role, and each grant is revoked by itself
   for other in
-    select r.rolname
+    select
+      format('revoke %I from %I', r.rolname, login) || case when by_grantor then format(' granted by %I', grantor.rolname) else '' end as statement,
+      not by_grantor or pg_has_role(grantor.oid, 'usage') as may_revoke
     from pg_auth_members m
     join pg_roles r on r.oid = m.roleid
+    -- before, it may have been dropped
+    left join pg_roles grantor on grantor.oid = m.grantor
     where m.member = to_regrole(quote_ident(login))
-      and r.rolname in ('vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer')
+      and r.rolname like 'vw\_%'
       and r.rolname is distinct from logins.role_of(kind)
   loop
-    execute format('revoke %I from %I', other, login);
+    if not other.may_revoke then
+      raise exception '% would keep the rights of another role', login using errcode = 'dependent_objects_still_exist', hint = other.statement;
+    end if;
+    execute other.statement;
   end loop;
   if logins.role_of(kind) is not null then
     execute format('grant %I to %I', logins.role_of(kind), login);
@@ -116,52 +125,48 @@ begin
 end;
 $$;
 
--- The statements that a superuser has yet to run for a login, since who made it may not: its settings that take one. In order. Volatile, so
--- that the statement that made the login sees it.
+-- The statements that a superuser has yet to run for a login, since who made it may not: settings that take one, and those left of another
+-- kind. In order. Volatile, so that the statement that made the login sees it.
 create function logins.left_to_superuser(login name, kind text) returns text[]
 language sql volatile
 return (
-  select coalesce(array_agg(format('alter role %I set %I = %L', r.rolname, s.setting, s.value) order by s.setting), '{}')
-  from logins.setting s
-  join pg_roles r on r.rolname = left_to_superuser.login
-  where s.kind = left_to_superuser.kind
-    and not logins.may_set(s.setting)
-    and not coalesce(s.setting || '=' || s.value = any (r.rolconfig), false)
+  select coalesce(
+    array_agg(
+      case when s.value is null then format('alter role %I reset %I', r.rolname, one.setting)
+      else format('alter role %I set %I = %L', r.rolname, s.setting, s.value) end
+      order by one.setting
+    ),
+    '{}'
+  )
+  from pg_roles r
+  cross join (select distinct setting from logins.setting) one
+  left join logins.setting s on s.setting = one.setting and s.kind = left_to_superuser.kind
+  left join unnest(r.rolconfig) has (text) on starts_with(has.text, one.setting || '=')
+  where r.rolname = left_to_superuser.login
+    and not logins.may_set(one.setting)
+    and has.text is distinct from s.setting || '=' || s.value
 );
 
+revoke execute on all routines in schema logins from public;
+
 -- The same settings for people who log in as vw_analyst itself. In this database alone, since what holds for the whole server would be
--- written by all that migrate on it at once.
-create procedure logins.keep_analysts()
-language plpgsql as $$
+-- written by all that migrate on it at once. Where an administrator made the roles, who migrates may not alter them.
+do $$
 declare
   wanted record;
 begin
   for wanted in
     select s.setting, s.value
     from logins.setting s
+    join pg_roles me on me.rolname = current_user
     where s.kind = 'analyst' and logins.may_set(s.setting)
-    order by s.setting
-  loop
-    execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
-  end loop;
-end;
-$$;
-
-revoke execute on all routines in schema logins from public;
-
--- Where an administrator made the roles, who migrates may not alter them.
-do $$
-begin
-  if exists (
-    select
-    from pg_roles me
-    where me.rolname = current_user
       and (
         me.rolsuper
         or me.rolcreaterole and (current_setting('server_version_num')::int < 160000 or pg_has_role('vw_analyst', 'usage with admin option'))
       )
-  ) then
-    call logins.keep_analysts();
-  end if;
+    order by s.setting
+  loop
+    execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
+  end loop;
 end;
 $$;

@@ -6,7 +6,8 @@ set local client_min_messages = warning;
 -- Roles belong to the whole server. Another database that is migrated at the same time may make them first. What each may do: roles.sql.
 do $$
 declare
-  wanted text;
+  wanted    text;
+  knows_set constant boolean := current_setting('server_version_num')::int >= 160000;
 begin
   foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer'] loop
     if to_regrole(wanted) is null then
@@ -17,12 +18,12 @@ begin
       end;
     end if;
   end loop;
-  -- An owner who is no superuser must be a member of the roles that own something. PostgreSQL 16 and newer gives who makes a role its
-  -- administration, and neither its rights nor its objects.
+  -- An owner who is no superuser must be a member of the roles that own something. PostgreSQL 16 and newer grants a role's creator ADMIN, but
+  -- neither its privileges nor its objects.
   foreach wanted in array array['vw_core', 'vw_definer'] loop
-    if not pg_has_role(wanted, 'usage') then
+    if not pg_has_role(wanted, 'usage') or (case when knows_set then not pg_has_role(wanted, 'set') end) then
       begin
-        execute format('grant %I to current_user', wanted);
+        execute format('grant %I to current_user', wanted) || case when knows_set then ' with inherit true, set true' else '' end;
       exception
         -- another database of the server did it first
         when unique_violation then null;

@@ -1,7 +1,10 @@
 -- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; where the migration has fewer rights, an
 -- administrator runs it once after the first migration, and again after logins were made:
---   psql -X -d venuewatch -f sql/superuser.sql
+--   psql -X -v ON_ERROR_STOP=1 -d venuewatch -f sql/superuser.sql
 -- Everything works without it. What is missing then are limits on what a login can do to others on the server. Safe to repeat.
+--
+-- The database's owner could change every function and view of ours, and the search path, to become a superuser when this runs. So nothing
+-- outside pg_catalog is used here.
 
 -- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with large objects, and with messages in the log that replicas and archives
 -- get, even from a transaction that is read only; leave jobs behind that run on their own; queue notifications, gigabytes of them while one listener does not read; and take advisory locks, of which one session exhausts the
@@ -11,6 +14,7 @@ do $$
 declare
   given regprocedure;
 begin
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   -- a probe for hold_watch.sql; core for hold_outbox.sql, the retention of upkeep.sql, and replays
   grant execute on function pg_advisory_xact_lock(bigint) to vw_probe, vw_core;
   grant execute on function pg_try_advisory_xact_lock(bigint) to vw_core;
@@ -42,6 +46,7 @@ $$;
 -- Who reads the log's stream, on a replica: a function of ours shows two values of it (views/015-replica.sql).
 do $$
 begin
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   if not pg_has_role('vw_definer', 'pg_read_all_stats', 'usage') then
     begin
       grant pg_read_all_stats to vw_definer;
@@ -53,29 +58,35 @@ begin
 end;
 $$;
 
--- Settings that only a superuser may give: how much a login may write to temporary files, and what of its doings is logged.
+-- Settings that only a superuser may give (logins.setting has them all): how much a login may write to temporary files, and what of its doings
+-- is logged.
 do $$
 declare
   wanted record;
 begin
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   for wanted in
     select r.rolname as login, s.setting, s.value
     from pg_roles r
-    join (values ('probe'), ('core'), ('web'), ('analyst')) as of_kind (kind)
-      on exists (
-        select
-        from pg_auth_members m
-        where m.member = r.oid and m.roleid = to_regrole(logins.role_of(of_kind.kind))
-      )
-    join logins.setting s using (kind)
-    join pg_settings p on p.name = s.setting and p.context = 'superuser'
+    join pg_auth_members m on m.member = r.oid
+    join (
+      values
+        ('vw_probe', 'temp_file_limit', '100MB'),
+        ('vw_core', 'temp_file_limit', '10GB'),
+        ('vw_core', 'log_min_messages', 'fatal'),
+        ('vw_web', 'temp_file_limit', '1GB'),
+        ('vw_analyst', 'temp_file_limit', '4GB')
+    ) s (role, setting, value)
+      on m.roleid = to_regrole(s.role)
     -- of those who migrate and are members of several nothing is changed
     where r.rolcanlogin and not r.rolsuper and not r.rolcreaterole
       and not coalesce(s.setting || '=' || s.value = any (r.rolconfig), false)
-    order by r.rolname, s.setting
+    group by 1, 2, 3
+    order by 1, 2, 3
   loop
     execute format('alter role %I set %I = %L', wanted.login, wanted.setting, wanted.value);
   end loop;
-  call logins.keep_analysts();
+  -- people who log in as vw_analyst itself
+  execute format('alter role vw_analyst in database %I set temp_file_limit = %L', current_database(), '4GB');
 end;
 $$;

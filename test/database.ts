@@ -99,9 +99,13 @@ async function digestOfDefinitions(): Promise<string> {
     .filter((file) => file.isFile())
     .map((file) => join(file.parentPath, file.name))
     .sort();
-  const makers = ["migrate", "brief-locks", "sql-files", "sync-registry"].map(
-    (name) => `dist/server/${name}.js`,
-  );
+  const makers = [
+    "migrate",
+    "migrating-role",
+    "brief-locks",
+    "sql-files",
+    "sync-registry",
+  ].map((name) => `dist/server/${name}.js`);
   makers.push("dist/test/database.js");
   for (const name of ["package-lock.json", "registry.json", ...makers])
     paths.push(packagedFile(name));

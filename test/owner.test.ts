@@ -33,15 +33,12 @@ void t.test(
         await admin.script(
           `do $$ begin create role ${role} nologin; exception when duplicate_object or unique_violation then null; end $$`,
         );
-      const [server] = await admin.query<{ version: number }>(
-        sql`select current_setting('server_version_num')::int as version`,
-      );
       // before, who may create roles may join any
-      if (server!.version >= 160_000)
+      if ((await versionOf(admin)) >= 160_000)
         await t.rejects(migrate(owner, registry, log), {
           name: "UserError",
           message: new RegExp(
-            `Ask an administrator for: .*grant vw_core to ${name}; grant vw_definer to ${name}$`,
+            `Ask an administrator for: .*grant vw_core to ${name} with inherit true, set true; grant vw_definer to ${name} with inherit true, set true$`,
           ),
         });
       await admin.script(
@@ -49,20 +46,46 @@ void t.test(
       );
     });
 
+    await t.test("makes roles of which it is a member", async (t) => {
+      // the server's own are there already, so the prelude makes others here
+      const prefix = `${name}_`;
+      const prelude = (await readScript("prelude.sql")).replaceAll(
+        "vw_",
+        prefix,
+      );
+      const inheriting =
+        (await versionOf(admin)) >= 160_000
+          ? "set local createrole_self_grant = 'inherit';"
+          : "";
+      await t.resolves(
+        owner.script(
+          `begin; ${inheriting} ${prelude}; set local role ${prefix}core; set local role ${prefix}definer; rollback`,
+        ),
+      );
+    });
+
     await t.test("is told who migrated the database before", async (t) => {
       await admin.script("create schema venuewatch");
       await t.rejects(migrate(owner, registry, log), {
         name: "UserError",
-        message: new RegExp(
-          `migrated this database before .* ${name} may not change it`,
-        ),
+        message: /migrated this database before .* Migrate as /,
       });
       await admin.script("drop schema venuewatch");
     });
 
-    await t.test("migrates, twice", async () => {
+    await t.test("migrates, twice, and nobody else does", async (t) => {
       await migrate(owner, registry, log);
       await migrate(owner, registry, log);
+      await t.rejects(
+        migrate(admin, registry, log),
+        {
+          name: "UserError",
+          message: new RegExp(
+            `^${name} migrated this database before and owns the schema`,
+          ),
+        },
+        "a superuser would leave schemas that the owner may not change",
+      );
     });
 
     const login = async (role: string) => {
@@ -96,11 +119,24 @@ void t.test(
         t.equal(replica.code, 2);
         t.match(
           replica.err,
-          `Ask an administrator for: create role ${replica.of} login replication`,
+          `Ask an administrator for: create role ${replica.of} login replication connection limit 5`,
         );
+        await admin.script(`create role ${replica.of}`);
+        t.match(
+          (await login("replica")).err,
+          `Ask an administrator for: alter role ${replica.of} login replication connection limit 5`,
+        );
+        // what the owner has put in the way of the administrator
+        await owner.script(`
+          create schema trap;
+          create function trap.to_regrole(text) returns regrole language plpgsql as 'begin raise exception $$trap$$; end';
+          create or replace function logins.role_of(kind text) returns name language plpgsql as 'begin raise exception $$trap$$; end'
+        `);
         await admin.script(
-          `begin; set local search_path = venuewatch, public; ${await readScript("superuser.sql")}; commit`,
+          `set search_path = trap, pg_catalog; ${await readScript("superuser.sql")}`,
         );
+        await owner.script("drop schema trap cascade; delete from definition");
+        await migrate(owner, registry, log);
         t.equal(
           (await login("core")).out.split("\n").length,
           2,
@@ -108,6 +144,46 @@ void t.test(
         );
       },
     );
+
+    await t.test("changes a login, whoever gave it its role", async (t) => {
+      const of = `${name}_changed`;
+      t.teardown(() => admin.script(`drop role if exists ${of}`));
+      const keep = async (by: Pool, kind: string) => {
+        const [kept] = await by.file<{ leftToSuperuser: string[] }>(
+          "keep_login",
+          [of, kind, "", null],
+        );
+        const [has] = await admin.query<{ roles: string[] }>(sql`
+          select array_agg(m.roleid::regrole::text) as roles from pg_auth_members m where m.member = to_regrole(${of})
+        `);
+        t.same(has!.roles, [`vw_${kind}`]);
+        return kept!.leftToSuperuser;
+      };
+      await keep(owner, "core");
+      t.same(await keep(admin, "analyst"), []);
+      await keep(admin, "core");
+      if ((await versionOf(admin)) >= 160_000) {
+        await t.rejects(keep(owner, "web"), {
+          code: "2BP01",
+          hint: new RegExp(`^revoke vw_core from ${of} granted by `),
+        });
+        const stays = await cliWith(
+          t,
+          ["login", of, "--role", "web", "--password-file", "-"],
+          { DATABASE_URL: url },
+          "hunter2hunter2hunter2\n",
+        );
+        t.match(stays, {
+          code: 2,
+          err: `Ask an administrator for: revoke vw_core from ${of} granted by `,
+        });
+        await admin.script(`revoke vw_core from ${of}`);
+      }
+      t.same(await keep(owner, "web"), [
+        `alter role ${of} reset log_min_messages`,
+        `alter role ${of} set temp_file_limit = '1GB'`,
+      ]);
+    });
 
     await t.test("core keeps up the history with its own rights", async (t) => {
       const core = poolOn(t, url, `${name}_core`);
@@ -155,6 +231,7 @@ void t.test(
       await web.query(sql`select count(*) from sample`);
       await t.rejects(
         web.script("set transaction read write; delete from venuewatch.sample"),
+        { code: "42501" },
       );
     });
   },
@@ -166,6 +243,13 @@ interface OwnedDatabase {
   /** Of the owner. */
   name: string;
   url: string;
+}
+
+async function versionOf(pool: Pool): Promise<number> {
+  const [server] = await pool.query<{ version: number }>(
+    sql`select current_setting('server_version_num')::int as version`,
+  );
+  return server!.version;
 }
 
 /** As an administrator makes it. @returns its address for the owner */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { sql } from "../server/db.js";
 import { packagedFile } from "../server/package.js";
-import { isTested, tested } from "../server/require-extension.js";
+import { advice, isTested, tested } from "../server/require-extension.js";
 import { migratedDatabase } from "./database.js";
 
 void t.test(
@@ -75,5 +75,8 @@ void t.test("versions beyond what was tested are known as such", (t) => {
   t.notOk(of("3.0.0", tested.postgres.newest));
   t.notOk(of(`${newest}.0`, tested.postgres.oldest - 1));
   t.notOk(of(`${newest}.0`, tested.postgres.newest + 1));
+  t.match(advice({ timescaledb: "2.9.3", postgres: "17.3" }), "TimescaleDB");
+  t.match(advice({ timescaledb: newest, postgres: "14.3" }), "PostgreSQL");
+  t.match(advice({ timescaledb: "3.0.0", postgres: "17.3" }), "venuewatch");
   t.end();
 });

@@ -1,4 +1,6 @@
+import type { DatabaseError } from "pg";
 import type { Given, Options } from "../command-line.js";
+import { type Pool, sql } from "../db.js";
 import { runOnDatabase } from "../on-database.js";
 import { scramVerifier } from "../scram.js";
 import { secretIn } from "../secret-file.js";
@@ -10,7 +12,7 @@ import { secretValue } from "./secret-value.js";
 
 export const help = `Makes a login of the database server, or changes it: afterwards it has the rights of its role and no others of ours, the limits
 that are meant for it (sql/logins.sql), and the password. Safe to repeat. The server gets what it needs to know the password by, and
-never the password. With a DATABASE_URL of the user that migrates: a superuser, or who may create roles. What takes a
+never the password. With a DATABASE_URL of the user that migrates: a superuser, or a user with CREATEROLE. What takes a
 superuser then is printed, to ask an administrator for.
 
 probe, core, web: for the programs of these names. analyst: for people, by psql. replica: for a server that replicates this one, or
@@ -50,8 +52,10 @@ export async function run({ values, words }: Given): Promise<void> {
       );
     const [kept] = await pool
       .file<Kept>("keep_login", [login, role, verifier, connections])
-      .catch((error: unknown) => {
-        throw refusalOf({ login, role, connections }, error) ?? error;
+      .catch(async (error: unknown) => {
+        throw (
+          (await refusalOf(pool, { login, role, connections }, error)) ?? error
+        );
       });
     print(values["json"], { login, role, ...kept }, told(login, role, kept!));
   });
@@ -112,38 +116,51 @@ function inFile(path: string): string {
 }
 
 /** What the user can put right, besides what any command's user can. */
-function refusalOf(
-  { login, role, connections }: Wanted,
+async function refusalOf(
+  pool: Pool,
+  wanted: Wanted,
   error: unknown,
-): UserError | null {
-  const { code, message } = error as { code?: string; message?: string };
+): Promise<UserError | null> {
+  const { login } = wanted;
+  const { code, message, hint } = error as Partial<DatabaseError>;
   if (code === "42939")
     return new UserError(
       `login: ${login} cannot be a login of ours, ${message}; choose another name`,
       { cause: error },
     );
   if (code === "42501") {
-    const limit =
-      connections === null ? "" : ` connection limit ${connections}`;
-    const statements =
-      role === "replica"
-        ? [`create role ${login} login replication${limit}`]
-        : [
-            `create role ${login} login${limit}`,
-            `grant vw_${role} to ${login}`,
-          ];
+    const statements = await statementsFor(pool, wanted);
     return new UserError(
       `login: DATABASE_URL's user may not do this (${message}). Ask an administrator for: ${statements.join("; ")}; ` +
         `and set its password by \\password ${login} in psql. sql/superuser.sql sets its limits`,
       { cause: error },
     );
   }
+  if (code === "2BP01")
+    return new UserError(
+      `login: ${message}, which DATABASE_URL's user cannot revoke. Ask an administrator for: ${hint}; and run this command again`,
+      { cause: error },
+    );
   if (code === "3F000")
     return new UserError(
       "login: the database was not migrated by this build; run venuewatch migrate first",
       { cause: error },
     );
   return null;
+}
+
+async function statementsFor(
+  pool: Pool,
+  { login, role, connections }: Wanted,
+): Promise<string[]> {
+  const [found] = await pool.query<{ here: boolean; limit: number }>(sql`
+    select to_regrole(${login}) is not null as here, coalesce(${connections}::int, logins.connections_of(${role})) as limit
+  `);
+  const made = `${found!.here ? "alter" : "create"} role ${login} login`;
+  const limit = `connection limit ${found!.limit}`;
+  return role === "replica"
+    ? [`${made} replication ${limit}`]
+    : [`${made} ${limit}`, `grant vw_${role} to ${login}`];
 }
 
 function told(login: string, role: string, kept: Kept) {

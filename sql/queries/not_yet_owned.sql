@@ -1,15 +1,22 @@
--- What vw_core keeps up and does not own yet: {relation, is_view}. Only that is altered: each alteration waits for all who use the table.
-select c.relname as relation, c.relkind = 'v' as is_view
-from pg_class c
-where c.relnamespace = 'venuewatch'::regnamespace
-  and c.relname in (
+-- What another role owns than should: {relation, is_view, owner}. vw_core owns what it keeps up, and the user who migrates all other tables.
+-- Only these are altered: each alteration waits for all who use the table.
+with kept_up (relations) as (
+  select array[
     'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day',
     'latency_day', 'venue_latency_day', 'usual_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'hours_kept', 'typical_week', 'open_hour', 'shown_probe',
     'excluded_minute', 'regions_published', 'rollups_made', 'component_day_former', 'venue_day_former',
     'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader', 'typical_latency', 'impairment', 'outlier', 'alert_event', 'rules_in_force',
     'official_source', 'official_reading', 'official_incident', 'official_change',
     'channel', 'delivery', 'delivery_attempt', 'watch', 'timeline'
-  )
-  and c.relowner <> (select oid from pg_roles where rolname = 'vw_core')
+  ]::name[]
+)
+select c.relname as relation, c.relkind = 'v' as is_view, owner.rolname as owner
+from pg_class c
+join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'venuewatch'
+cross join kept_up k
+join pg_roles owner on case when c.relname = any (k.relations) then owner.rolname = 'vw_core' else owner.oid = n.nspowner end
+where (c.relname = any (k.relations) or c.relkind = 'r')
+  and c.relkind in ('r', 'v')
+  and c.relowner <> owner.oid
 -- a roll-up reads with the rights of its owner, so what it stands on comes first
 order by c.oid

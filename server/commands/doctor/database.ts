@@ -2,7 +2,13 @@
 import { databaseFault } from "../../database-fault.js";
 import { type Pool, openPool, sql } from "../../db.js";
 import type { Log } from "../../log.js";
-import { isTested, tested, testedRange } from "../../require-extension.js";
+import {
+  advice,
+  isOlder,
+  isTested,
+  tested,
+  testedRange,
+} from "../../require-extension.js";
 import { definitionsFault, schemaState } from "../../schema-state.js";
 import { version } from "../../package.js";
 import type { Registry } from "../../registry.js";
@@ -118,13 +124,15 @@ function versionsFound(
       `install TimescaleDB ${oldest} to ${newest} there, and run venuewatch migrate`,
     );
   const found = `PostgreSQL ${postgres} with TimescaleDB ${timescaledb} answers in ${tookMs} ms`;
-  return isTested({ postgres, timescaledb })
-    ? ok("database", found)
-    : warning(
-        "database",
-        `${found}, and this build was tested with ${testedRange}`,
-        "look for a newer release of venuewatch",
-      );
+  const versions = { postgres, timescaledb };
+  if (isTested(versions)) return ok("database", found);
+  // migrate refuses it
+  const grade = isOlder(timescaledb, oldest) ? failure : warning;
+  return grade(
+    "database",
+    `${found}, and this build was tested with ${testedRange}`,
+    advice(versions),
+  );
 }
 
 async function schemaFound(pool: Pool): Promise<Finding> {

@@ -1,0 +1,40 @@
+-- Who may read and write which tables (roles.sql has the roles). Table by table, so that what holds secrets is never readable by being
+-- forgotten here. Of alerts the log of what was sent is read; where they go, and what the receivers answered, is for core and its operators alone.
+--
+-- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and what makes a chunk at that
+-- moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
+do $$
+declare
+  missing text;
+begin
+  for missing in
+    select format('grant %s on venuewatch.%I to %I', privilege, held, role)
+    from (values
+      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,region_vantage,migration,definition}'),
+      ('{vw_web}', '{select}', '{
+        sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,venue_day,latency_day,
+        venue_latency_day,usual_hour,rest_hour,stream_hour,latency_hour,
+        excluded_minute,regions_published,rollups_made,component_day_former,venue_day_former,
+        hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,outlier,
+        alert_event,timeline,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch,retracted_in_confidence
+      }'),
+      -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what it found holds
+      ('{vw_core}', '{update}', '{region_vantage}'),
+      ('{vw_core}', '{select,insert,update}', '{service_address}'),
+      ('{vw_probe}', '{insert}', '{sample,region_vantage}'),
+      ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
+    ) as wanted (grantees, privileges, tables)
+    cross join unnest(grantees::text[]) as granted (role)
+    cross join unnest(privileges::text[]) as privilege
+    cross join unnest(tables::text[]) as held
+    where not exists (
+      select
+      from pg_class c
+      cross join aclexplode(c.relacl) a
+      where c.oid = format('venuewatch.%I', held)::regclass and a.grantee = to_regrole(granted.role) and a.privilege_type = upper(privilege)
+    )
+  loop
+    execute missing;
+  end loop;
+end;
+$$;
