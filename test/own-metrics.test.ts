@@ -273,13 +273,13 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
   t.strictSame(
     byChore(await told(registry), "upkeep_interval_seconds"),
     new Map([
-      ["leaving out impaired regions", 4],
-      ["rolling up the newest minutes", 4],
+      ["leaving out impaired regions", 12],
+      ["rolling up the newest minutes", 12],
       ["rolling up the hour and the day that run", 60],
       ["keeping the hours of a week", 60],
       ["making roll-ups again", 60],
       ["rolling up late samples", 600],
-      ["compressing", 60],
+      ["compressing", 600],
       ["dropping old chunks", 3600],
       ["vacuuming", 3600],
       ["vacuuming what is rewritten", 600],
