@@ -2,13 +2,18 @@
 --
 -- $1 from, $2 to (exclusive), $3 step in milliseconds or null (each component's own cadence), $4 venue or null,
 -- $5 past faults [{venue, component, regions, shows, slowMs, from, to}] as past.ts explains them, $6 the usual latency from
--- each region [{venue, region, ms}].
+-- each region [{venue, region, ms}], $7 what is measured at cadences [{venue, from, to}], where a step leaves out its samples.
 with faults as materialized (
   select f.*
   from jsonb_to_recordset($5::jsonb) as f (
     venue text, component text, regions text[], shows fault, "slowMs" int, "from" timestamptz, "to" timestamptz
   )
   where f."from" < $2::timestamptz and f."to" > $1::timestamptz
+),
+closely_measured as materialized (
+  select m.*
+  from jsonb_to_recordset($7::jsonb) as m (venue text, "from" timestamptz, "to" timestamptz)
+  where $3::int is not null and m."from" < $2::timestamptz and m."to" > $1::timestamptz
 ),
 series as (
   select
@@ -32,6 +37,10 @@ slots as (
   cross join lateral generate_series(
     $1::timestamptz, $2::timestamptz - interval '1 ms', s.step_ms * interval '1 ms'
   ) as t (ts)
+  where not exists (
+    select from closely_measured m
+    where (m.venue is null or m.venue = s.venue) and t.ts >= m."from" and t.ts < m."to"
+  )
 ),
 befallen as (
   select s.*, f.shows, coalesce(f."slowMs", 0) as slow_ms, coalesce(f.unserved, false) as unserved

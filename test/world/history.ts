@@ -50,7 +50,7 @@ export async function makeRecentHistory(
   const from = beginningOf(days, now);
   const recentFrom = recentBeginningOf(from, now);
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
-  const insert = await inserter(pool, faults);
+  const insert = await inserter(pool, faults, now);
 
   await holdRetention(pool);
   await noteDays(pool, faults, from, now);
@@ -91,7 +91,7 @@ export async function fillEarlier(
   const from = beginningOf(days, now);
   const recentFrom = recentBeginningOf(from, now);
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
-  const insert = await inserter(pool, faults);
+  const insert = await inserter(pool, faults, now);
   // before the minutes are rolled up that it leaves out
   await leaveOutImpaired(pool);
   for (const piece of piecesOf(from, recentFrom, filledFrom, now)) {
@@ -286,9 +286,14 @@ type Insert = (
   db?: Db,
 ) => Promise<void>;
 
-async function inserter(pool: Pool, faults: PastFault[]): Promise<Insert> {
+async function inserter(
+  pool: Pool,
+  faults: PastFault[],
+  now: Date,
+): Promise<Insert> {
   const text = await readFile(packagedFile("test/world/history.sql"), "utf8");
   const latencies = await usualLatencies(pool);
+  const closely = closelyMeasured(faults, now);
   await pool.query(sql`select setseed(0.5)`);
   return async (from, to, stepMs, venue = null, db = pool) => {
     if (from >= to) return;
@@ -299,6 +304,7 @@ async function inserter(pool: Pool, faults: PastFault[]): Promise<Insert> {
       venue,
       JSON.stringify(faults),
       JSON.stringify(latencies),
+      JSON.stringify(closely),
     ]);
   };
 }
@@ -322,23 +328,37 @@ async function insertSparsely(insert: Insert, from: Date, now: Date) {
   await insert(lastDay, +now, 15 * minuteMs);
 }
 
+async function insertFaults(insert: Insert, faults: PastFault[], now: Date) {
+  for (const { venue, from, to } of closelyMeasured(faults, now))
+    await insert(+from, +to, null, venue);
+}
+
+interface Measured {
+  /** Null: all of them. */
+  venue: string | null;
+  from: Date;
+  to: Date;
+}
+
 /**
  * Around its beginning and its end the venue of a fault is measured at its real cadences, so that the engine sees what it
- * would have seen.
+ * would have seen. It has decided these minutes, so nothing may be added to them.
  */
-async function insertFaults(insert: Insert, faults: PastFault[], now: Date) {
-  for (const fault of faults) {
-    const { venue, from, to, holdMs } = fault;
+function closelyMeasured(faults: PastFault[], now: Date): Measured[] {
+  return faults.flatMap(({ venue, from, to, holdMs }) => {
     const begunMs = Math.min(+from + 15 * minuteMs, +to);
-    await insert(+from - 6 * minuteMs, begunMs, null, venue);
+    const spans = [[+from - 6 * minuteMs, begunMs]];
     if (to < now)
-      await insert(
+      spans.push([
         Math.max(begunMs, +to - 6 * minuteMs),
         +to + holdMs + 3 * minuteMs,
-        null,
-        venue,
-      );
-  }
+      ]);
+    return spans.map(([first, end]) => ({
+      venue,
+      from: new Date(first!),
+      to: new Date(end!),
+    }));
+  });
 }
 
 /** What the engine decides: instants between two. */
