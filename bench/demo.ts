@@ -17,6 +17,7 @@ const run = promisify(execFile);
 
 const promised = { seconds: 30, cores: 0.12, memoryMiB: 700 };
 const watchedSeconds = 60;
+const giveUpMs = 5 * 60_000;
 /** Of /proc/<pid>/stat; a hundred on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
@@ -34,8 +35,10 @@ export async function benchDemo(): Promise<Figure[]> {
         ...(await figuresOfRunning(demo.pid!)),
       ];
     } finally {
-      demo.kill("SIGTERM");
-      await once(demo, "exit");
+      if (demo.exitCode === null) {
+        demo.kill("SIGTERM");
+        await once(demo, "exit");
+      }
     }
   } finally {
     await rm(directory, { recursive: true });
@@ -63,7 +66,7 @@ async function startDemo(dataDir: string, port: number): Promise<ChildProcess> {
     ["--enable-source-maps", packagedFile("dist/server/cli.js"), "demo"],
     {
       env: { PATH: process.env["PATH"], DATA_DIR: dataDir, ...ports },
-      stdio: "ignore",
+      stdio: ["ignore", "ignore", "inherit"],
     },
   );
 }
@@ -76,6 +79,10 @@ async function secondsToBoard(
   while (!(await isMeasured(`http://localhost:${port}`))) {
     if (demo.exitCode !== null)
       throw new Error(`the demo ended with code ${demo.exitCode}`);
+    if (performance.now() - begunMs > giveUpMs)
+      throw new Error(
+        `a measured board was expected within ${giveUpMs} ms, and did not come`,
+      );
     await sleep(250);
   }
   return (performance.now() - begunMs) / 1000;

@@ -5,9 +5,10 @@
 
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import type { Log } from "./log.js";
 import { UserError } from "./user-error.js";
 
 /** One line, as DATABASE_PASSWORD_FILE takes it. */
@@ -21,8 +22,8 @@ export function passFileOf(dataDir: string, role: string): string {
 }
 
 /** Made where it is missing. */
-export function keepOwnerPassword(dataDir: string): Promise<string> {
-  return keptLine(ownerPasswordFile(dataDir), newPassword);
+export function keepOwnerPassword(dataDir: string, log: Log): Promise<string> {
+  return keptLine(ownerPasswordFile(dataDir), newPassword, log);
 }
 
 /**
@@ -33,10 +34,11 @@ export function keepOwnerPassword(dataDir: string): Promise<string> {
 export async function keepPassFile(
   dataDir: string,
   role: string,
+  log: Log,
 ): Promise<string> {
   const file = passFileOf(dataDir, role);
   const start = `127.0.0.1:*:*:${role}:`;
-  const line = await keptLine(file, () => start + newPassword());
+  const line = await keptLine(file, () => start + newPassword(), log);
   if (line.startsWith(start)) return line.slice(start.length);
   throw new UserError(
     `${file}: expected a line that begins with ${start}, got another; delete the file, and the next start makes it with another password`,
@@ -48,13 +50,25 @@ function newPassword(): string {
 }
 
 /** Whole or not at all: it is renamed when it is written. */
-async function keptLine(file: string, make: () => string): Promise<string> {
+async function keptLine(
+  file: string,
+  make: () => string,
+  log: Log,
+): Promise<string> {
   if (!existsSync(file)) {
     const unfinished = `${file}.new`;
-    await writeFile(unfinished, `${make()}\n`, { mode: 0o600 });
-    // an unfinished one that was there has kept its mode
-    await chmod(unfinished, 0o600);
+    // one that was left there has its own mode, and perhaps readers
+    await rm(unfinished, { force: true });
+    await writeFile(unfinished, `${make()}\n`, { mode: 0o600, flag: "wx" });
     await rename(unfinished, file);
+  }
+  const { mode } = await stat(file);
+  if (mode & 0o077) {
+    await chmod(file, 0o600);
+    log.warn(
+      "other users could read a password's file; from now on they cannot: where they are not to be trusted, delete the file, and the next start makes another password",
+      { file, mode: (mode & 0o777).toString(8) },
+    );
   }
   const line = (await readFile(file, "utf8")).trim();
   if (/^[\x21-\x7e]{8,}$/.test(line)) return line;

@@ -68,12 +68,15 @@ export function serverSignature(
   return keyed(serverKey, message);
 }
 
-const decoyKey = randomBytes(32);
-
-/** A verifier that no password fits. A user has the same one as long as this process lives, as a real one would. */
-export function decoyVerifier(user: string): Verifier {
+/**
+ * A verifier that no password fits. A user has the same one as long as the secret is the same, as a real one would.
+ *
+ * @param secret what nobody knows who may try users
+ */
+export function decoyVerifier(user: string, secret: string): Verifier {
+  const key = hashed(Buffer.from(`decoys ${secret}`));
   const [salt, storedKey, serverKey] = ["salt", "stored", "server"].map(
-    (part) => keyed(decoyKey, `${part} ${user}`),
+    (part) => keyed(key, `${part} ${user}`),
   ) as [Buffer, Buffer, Buffer];
   return { iterations, salt: salt.subarray(0, 16), storedKey, serverKey };
 }

@@ -24,10 +24,11 @@ function ask(
   port: number,
   path: string,
   headers: Record<string, string> = {},
+  method = "GET",
 ): Promise<Raw> {
   return new Promise((resolve, reject) => {
-    const options = { port, host: "127.0.0.1", path, headers, agent: false };
-    request(options, (response) => {
+    const options = { port, host: "127.0.0.1", path, headers, method };
+    request({ ...options, agent: false }, (response) => {
       const pieces: Buffer[] = [];
       response.on("data", (piece: Buffer) => pieces.push(piece));
       response.on("error", reject).on("end", () => {
@@ -113,6 +114,32 @@ void t.test("the shortcut", async (t) => {
       }
   });
 
+  await t.test("whatever else a client sends", async (t) => {
+    for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
+      for (const headers of [
+        {},
+        { "accept-encoding": "br;q=0, gzip;q=0.5" },
+        { "accept-encoding": "*" },
+        { "accept-encoding": "zstd, identity;q=0" },
+        { accept: "text/csv" },
+        { accept: "image/png" },
+        { "if-none-match": "*" },
+        { "if-none-match": 'W/"a", "b"' },
+        { "if-none-match": '"a"', "cache-control": "no-cache" },
+        { "if-modified-since": new Date(0).toUTCString() },
+        { range: "bytes=0-9" },
+        { expect: "something" },
+        { connection: "close" },
+        { host: "" },
+        { origin: "https://example.org" },
+      ] as Record<string, string>[]) {
+        const path = "/v1/status";
+        const what = `${method} ${JSON.stringify(headers)}`;
+        const short = await ask(port, path, headers, method);
+        same(t, short, await ask(port, long(path), headers, method), what);
+      }
+  });
+
   await t.test("is what these addresses are answered by", async (t) => {
     answered.length = 0;
     for (const path of paths) await ask(port, path);
@@ -157,6 +184,8 @@ void t.test("the shortcut", async (t) => {
         { "if-modified-since": new Date(0).toUTCString() },
       ] as Record<string, string>[])
         t.equal((await ask(port, path, headers)).status, 501);
+      for (const method of ["OPTIONS", "POST"])
+        t.equal((await ask(port, path, {}, method)).status, 501, method);
     }
   });
 

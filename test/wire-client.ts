@@ -1,7 +1,7 @@
 /** A client that sends bytes as a test wants them, whole or in pieces, and collects what comes back. */
-import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { finalMessage } from "./scram-client.js";
 
 export interface WireClient {
   socket: Socket;
@@ -18,12 +18,13 @@ export interface WireClient {
 export async function connectWire(
   address: string,
   isSilent = false,
+  settings: Record<string, string> = {},
 ): Promise<WireClient> {
   const { port, username, password } = new URL(address);
   const socket = connect(Number(port), "127.0.0.1");
   await once(socket, "connect");
   const client = clientOn(socket, isSilent ? () => [] : makeLogin(password));
-  client.send(startupPacket({ user: username }));
+  client.send(startupPacket({ user: username, ...settings }));
   return client;
 }
 
@@ -75,7 +76,7 @@ function makeLogin(password: string): Login {
       if (body.readInt32BE() === 10) answers.push(saslInitial(`n,,${bare}`));
       if (body.readInt32BE() === 11)
         answers.push(
-          packet("p", proofOf(password, bare, body.toString("latin1", 4))),
+          packet("p", finalMessage(password, bare, body.toString("latin1", 4))),
         );
     }
     return answers;
@@ -86,24 +87,6 @@ function saslInitial(data: string): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(data.length);
   return packet("p", `SCRAM-SHA-256\0${length.toString("latin1")}${data}`);
-}
-
-function proofOf(password: string, bare: string, challenge: string): string {
-  const [, nonce, salt, rounds] =
-    /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(challenge) ?? [];
-  const salted = pbkdf2Sync(
-    password,
-    Buffer.from(salt!, "base64"),
-    ...([Number(rounds), 32, "sha256"] as const),
-  );
-  const keyed = (key: Buffer, text: string) =>
-    createHmac("sha256", key).update(text).digest();
-  const clientKey = keyed(salted, "Client Key");
-  const storedKey = createHash("sha256").update(clientKey).digest();
-  const withoutProof = `c=biws,r=${nonce}`;
-  const signature = keyed(storedKey, `${bare},${challenge},${withoutProof}`);
-  const proof = clientKey.map((byte, i) => byte ^ signature[i]!);
-  return `${withoutProof},p=${Buffer.from(proof).toString("base64")}`;
 }
 
 function startupPacket(parameters: Record<string, string>): Buffer {

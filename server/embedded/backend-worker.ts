@@ -22,11 +22,13 @@ import {
   leaveSession,
   openSession,
   readTimeout,
+  removeTraps,
   reportedSettings,
   resetSession,
   type Session,
   verifierOf,
 } from "./session.js";
+import { enlargeStack, type Stacked } from "./stack.js";
 import type { Startup } from "./startup.js";
 
 const { CommandCompleteMessage, DatabaseError, DataRowMessage } =
@@ -49,6 +51,8 @@ const logReader: Extension = {
 };
 
 const sessions = new Map<number, Session>();
+/** Why the settings of a client could not be read when another had its turn: they are lost, and the client is expelled. */
+const unread = new Map<number, Error>();
 /** Whose session is in place; null when none is. */
 let current: number | null = null;
 /** Whether the client in turn has undone settings, and with them those that the host made. */
@@ -61,12 +65,16 @@ let isCancellable = false;
 let cancelled: wire.Complaint | null | undefined;
 
 const database = await open((workerData as { directory: string }).directory);
-const postgres = database.Module as unknown as Interruptible & RightsOfModule;
+const postgres = database.Module as unknown as Interruptible &
+  RightsOfModule &
+  Stacked;
 const backend: Backend = {
   run,
   fixRole: (oid) => fixRole(postgres, oid),
   unfixRole: () => unfixRole(postgres),
 };
+await enlargeStack(postgres, isTooDeep);
+await removeTraps(backend);
 let requests = Promise.resolve();
 Object.assign(globalThis, { cancelRequest });
 parentPort!.on("message", takeRequest);
@@ -81,6 +89,13 @@ async function open(directory: string): Promise<PGlite> {
   await pglite.exec("LOAD 'timescaledb'");
   await pglite.exec("CREATE EXTENSION IF NOT EXISTS timescaledb");
   return pglite;
+}
+
+async function isTooDeep(): Promise<boolean> {
+  const { messages } = await send(wire.query("SELECT 1"));
+  const error = messages.find((message) => message instanceof DatabaseError);
+  // stack_depth_exceeded
+  return error?.code === "54001";
 }
 
 function takeRequest(request: Request): void {
@@ -209,7 +224,12 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
   const standing = standingAfter(messages.at(-1));
   const session = sessions.get(client)!;
   const settingsSeen = noteSettings(session, messages);
-  if (settingsSeen && standing === "idle") await readTimeout(backend, session);
+  try {
+    if (settingsSeen && standing === "idle")
+      await readTimeout(backend, session);
+  } catch (error) {
+    return expelled(error, data);
+  }
   if (resetSeen && standing === "idle") await vacate();
   return { bytes: data, standing, terms: termsOf(session) };
 }
@@ -253,6 +273,7 @@ async function refuse(
 /** Whatever the client left open is rolled back: Sync ends an exchange that was cut off, portals go with the transaction. */
 async function leave(client: number): Promise<Reply> {
   sessions.delete(client);
+  unread.delete(client);
   if (current === client) {
     await send(wire.sync());
     await send(wire.query("ROLLBACK"));
@@ -280,18 +301,30 @@ async function checkpoint(): Promise<Reply> {
 async function enter(client: number): Promise<void> {
   if (current === client) return;
   await vacate();
+  const lost = unread.get(client);
+  if (lost) throw lost;
   await enterSession(backend, sessions.get(client)!);
   current = client;
 }
 
 async function vacate(): Promise<void> {
   const session = current === null ? undefined : sessions.get(current);
-  if (session) await leaveSession(run, session);
+  try {
+    if (session) await leaveSession(run, session);
+  } catch (error) {
+    // the client in turn is another: the one whose settings these were is expelled when its turn comes
+    if (!(error instanceof DatabaseError)) throw error;
+    unread.set(current!, error);
+  }
   current = null;
   resetSeen = false;
 }
 
-function expelled(error: unknown): Reply {
+/** @param before what the client gets first */
+function expelled(
+  error: unknown,
+  before: Uint8Array = new Uint8Array(),
+): Reply {
   if (!(error instanceof DatabaseError)) throw error;
   const complaint: wire.Complaint = {
     severity: "FATAL",
@@ -300,7 +333,9 @@ function expelled(error: unknown): Reply {
     hint: error.hint,
   };
   return {
-    bytes: new Uint8Array(wire.errorResponse(complaint)),
+    bytes: new Uint8Array(
+      Buffer.concat([before, wire.errorResponse(complaint)]),
+    ),
     standing: "expelled",
   };
 }

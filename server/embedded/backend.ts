@@ -96,6 +96,8 @@ export async function startBackend(
 ): Promise<Backend> {
   const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
     workerData: { directory },
+    // PostgreSQL recurses on V8's stack, whose default of 4 MB deep JSON, regular expressions and sums overflow before PostgreSQL's own limit
+    resourceLimits: { stackSizeMb: 64 },
   });
   const longest: Limit = { ms: requestLimitMs, complaint: null };
   const waiting: Waiting[] = [];

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Log } from "../log.js";
+import type { Outage } from "../outage.js";
 import type { Backend, Limit, Request, Standing, Terms } from "./backend.js";
 import { makeInbox, type Message } from "./inbox.js";
 import {
@@ -45,6 +46,10 @@ interface Surroundings {
   backend: Backend;
   turns: Turns;
   log: Log;
+  /** Of those who do not get in: any program of the machine may try as often as it likes. */
+  refused: Outage;
+  /** Of the database, from which challenges of users come who do not exist. */
+  decoySecret: string;
   idleTransactionMs: number;
   /** How long it may have the backend at a time, unless it is a superuser's. */
   turnLimitMs: number;
@@ -68,8 +73,8 @@ type Phase = "start" | "verifier" | "password" | "opening" | "served";
  * once: what it sent and still waits for its turn is not done any more.
  */
 export function serveClient(socket: Socket, around: Surroundings): Client {
-  const { number, backend, turns, log, idleTransactionMs, turnLimitMs } =
-    around;
+  const { number, backend, turns, log, refused } = around;
+  const { idleTransactionMs, turnLimitMs } = around;
   const inbox = makeInbox();
   const secret = randomInt(2 ** 31);
   const player: Player = { ready, play, idleMs, idleTooLong };
@@ -165,7 +170,7 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     const outcome = exchange!.confirm(proof);
     if (outcome === null) {
       const { user } = startup!;
-      log.warn("a login was refused", { client: number, user });
+      refused.failed("logins", { client: number, user });
       expel({
         severity: "FATAL",
         code: "28P01",
@@ -213,7 +218,7 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
   function askPassword(verifier: string | null): void {
     if (gone) return;
     const { user, newer, protocolOptions } = startup!;
-    exchange = startPasswordExchange(user, verifier);
+    exchange = startPasswordExchange(user, verifier, around.decoySecret);
     phase = "password";
     if (newer || protocolOptions.length > 0)
       socket.write(negotiateProtocolVersion(protocolOptions));
@@ -269,13 +274,17 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
   }
 
   function complainOfProtocol(message: string): void {
-    log.warn("a client broke the protocol", { client: number, message });
+    if (phase === "served")
+      log.warn("a client broke the protocol", { client: number, message });
+    else refused.failed("start-ups", { client: number, message });
     expel({ severity: "FATAL", code: "08P01", message });
   }
 
   function startTooLate(): void {
+    const expected =
+      phase === "start" ? "a start-up packet" : "the proof of a password";
     complainOfProtocol(
-      `a start-up packet was expected within ${startupTimeoutMs} ms`,
+      `${expected} was expected within ${startupTimeoutMs} ms`,
     );
   }
 

@@ -7,7 +7,7 @@
  * What it does not: it never calls fsync, so a power cut or a crash of the
  * operating system may lose or damage data.
  */
-import { access, rm, writeFile } from "node:fs/promises";
+import { access, chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lockDirectory } from "../directory-lock.js";
 import type { Log } from "../log.js";
@@ -25,7 +25,7 @@ export interface EmbeddedOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
   log: Log;
-  /** Roles that log in besides the owner, with less rights. Made where they are missing; the password of each is in a file of its own (passwords.ts). */
+  /** Roles that log in besides the owner, with fewer rights. Made where they are missing; the password of each is in a file of its own (embedded-passwords.ts). */
   logins?: readonly string[];
   /** How long a client may keep the database, in a transaction or without Sync, and do nothing. */
   idleTransactionMs?: number;
@@ -57,7 +57,7 @@ export async function startEmbedded(
   const begun = performance.now();
   const lock = await lockDirectory(options.dataDir);
   try {
-    const password = await keepOwnerPassword(options.dataDir);
+    const password = await keepOwnerPassword(options.dataDir, options.log);
     const backend = await openDatabase(options);
     const service = await serve(backend, password, options);
     const { port } = service;
@@ -99,6 +99,8 @@ async function openDatabase({
       await (await startBackend(directory, statementLimitMs)).close();
       await rm(unfinished);
     }
+    // the build makes it as the umask allows, and samples and verifiers are for this user alone
+    await chmod(directory, 0o700);
     return await startBackend(directory, statementLimitMs);
   } catch (error) {
     throw new Error(
@@ -113,16 +115,16 @@ async function serve(
   password: string,
   options: EmbeddedOptions,
 ): Promise<Service> {
-  const { dataDir, logins = [] } = options;
+  const { dataDir, log, logins = [] } = options;
   try {
     await admit(backend, owner, password);
     for (const role of logins)
-      await admit(backend, role, await keepPassFile(dataDir, role));
+      await admit(backend, role, await keepPassFile(dataDir, role, log));
   } catch (error) {
     await backend.close();
     throw error;
   }
-  return listen(backend, options);
+  return listen(backend, password, options);
 }
 
 /** Lets the role in by this password, and by no other that it had before. */
@@ -142,6 +144,7 @@ async function admit(
 
 async function listen(
   backend: Backend,
+  decoySecret: string,
   options: EmbeddedOptions,
 ): Promise<Service> {
   const { port, log } = options;
@@ -150,7 +153,8 @@ async function listen(
   const { turnLimitMs = 4_000 } = options;
   try {
     return await startService(backend, {
-      ...{ port, log, idleTransactionMs, turnLimitMs, maxClients },
+      ...{ port, log, decoySecret },
+      ...{ idleTransactionMs, turnLimitMs, maxClients },
     });
   } catch (error) {
     await backend.close();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Log } from "../log.js";
+import { makeOutage } from "../outage.js";
 import type { Backend } from "./backend.js";
 import { serveClient, type Client } from "./client.js";
 import { errorResponse, type Complaint } from "./messages.js";
@@ -10,6 +11,8 @@ export interface ServiceOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
   log: Log;
+  /** From which challenges of users come who do not exist; nobody else may know it, and it stays as long as the database. */
+  decoySecret: string;
   idleTransactionMs: number;
   /** How long a client who is no superuser may have the backend at a time. */
   turnLimitMs: number;
@@ -35,6 +38,10 @@ export async function startService(
 ): Promise<Service> {
   const { log, idleTransactionMs, turnLimitMs, maxClients } = options;
   const turns = makeTurns(fail);
+  const refused = makeOutage(log, refusedWords, {
+    level: "warn",
+    endsByItself: true,
+  });
   const clients = new Map<number, Client>();
   let accepted = 0;
   let ending: Promise<void> | undefined;
@@ -60,6 +67,8 @@ export async function startService(
         backend,
         turns,
         log,
+        refused,
+        decoySecret: options.decoySecret,
         idleTransactionMs,
         turnLimitMs,
         onCancel: cancel,
@@ -131,6 +140,12 @@ export async function startService(
     for (const client of [...clients.values()]) client.expel(reason);
   }
 }
+
+const refusedWords = {
+  begun: "the embedded database refused a client",
+  lasts: "the embedded database goes on refusing clients",
+  over: "the embedded database refuses nobody any more",
+};
 
 const crashed: Complaint = {
   severity: "FATAL",

@@ -88,11 +88,22 @@ export async function verifierOf(
 }
 
 /**
- * Lets a role log in by the password of this verifier. Makes the role where it is missing.
+ * Takes away what would end the database. To be called at every start: a directory may come from an older version.
  *
- * Functions are for superusers to make: one that calls itself without end exhausts the stack of WebAssembly, of which PostgreSQL knows
- * nothing, and cannot be cancelled.
+ * Functions and blocks are for superusers: one that catches its cancellation cannot be ended but with the database.
+ *
+ * The libraries that convert between encodings are not in this build, and calling one is a trap. Without a default conversion
+ * PostgreSQL refuses the encoding instead.
  */
+export async function removeTraps(backend: Backend): Promise<void> {
+  await resetSession(backend);
+  await backend.run("REVOKE USAGE ON LANGUAGE plpgsql, sql FROM PUBLIC");
+  await backend.run(
+    "UPDATE pg_catalog.pg_conversion SET condefault = false WHERE condefault",
+  );
+}
+
+/** Lets a role log in by the password of this verifier. Makes the role where it is missing. */
 export async function admit(
   backend: Backend,
   role: string,
@@ -105,7 +116,6 @@ export async function admit(
   const name = identifier(role);
   if (!found) await backend.run(`CREATE ROLE ${name}`);
   await backend.run(`ALTER ROLE ${name} LOGIN PASSWORD ${literal(verifier)}`);
-  await backend.run("REVOKE USAGE ON LANGUAGE plpgsql, sql FROM PUBLIC");
 }
 
 /** Of a user who has shown the password. The session has the rights of that role, and no way to others unless they are a superuser's. */
@@ -146,19 +156,19 @@ export async function enterSession(
 }
 
 /**
- * To be called between transactions, before another session is put in place. It asks with the client's own rights: names may lead to
- * what the client has made.
+ * To be called between transactions, before another session is put in place. It asks with the client's own rights and search_path: names
+ * and operators without a schema may lead to what the client has made.
  */
 export async function leaveSession(run: Run, session: Session): Promise<void> {
   if (!session.touched) return;
   session.touched = false;
   const rows = await run(
     session.isFixed
-      ? "SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session' AND context = 'user'"
+      ? `SELECT name, setting FROM pg_catalog.pg_settings WHERE source ${equals} 'session' AND context ${equals} 'user'`
       : `
-    SELECT name, setting FROM pg_catalog.pg_settings WHERE source = 'session'
-    UNION ALL SELECT 'session_authorization', session_user WHERE session_user <> 'postgres'
-    UNION ALL SELECT 'role', current_setting('role')`,
+    SELECT name, setting FROM pg_catalog.pg_settings WHERE source ${equals} 'session'
+    UNION ALL SELECT 'session_authorization', session_user
+    UNION ALL SELECT 'role', pg_catalog.current_setting('role')`,
   );
   session.own = Object.fromEntries(rows) as Record<string, string>;
 }
@@ -169,10 +179,12 @@ export async function readTimeout(
   session: Session,
 ): Promise<void> {
   const [row] = await run(
-    "SELECT extract(epoch FROM pg_catalog.current_setting('statement_timeout')::pg_catalog.interval) * 1000",
+    `SELECT setting FROM pg_catalog.pg_settings WHERE name ${equals} 'statement_timeout'`,
   );
   session.statementTimeoutMs = Number(row![0]);
 }
+
+const equals = "OPERATOR(pg_catalog.=)";
 
 /** What libpq and others want to be told at the start. */
 const reported = [
