@@ -124,8 +124,9 @@ for (const [hosts, endpoints] of [
           const bad = (component: string) =>
             of(component).filter(({ fault }) => fault === "limited");
           world.fault(rationed);
-          await until(() =>
-            components.every((component) => bad(component).length >= 4),
+          await until(
+            () => components.every((component) => bad(component).length >= 4),
+            10_000 + 4 * cadenceMs,
           );
           const [first] = components
             .flatMap(bad)
