@@ -35,7 +35,7 @@ export async function benchDemo(): Promise<Figure[]> {
         ...(await figuresOfRunning(demo.pid!)),
       ];
     } finally {
-      if (demo.exitCode === null) {
+      if (isRunning(demo)) {
         demo.kill("SIGTERM");
         await once(demo, "exit");
       }
@@ -71,14 +71,20 @@ async function startDemo(dataDir: string, port: number): Promise<ChildProcess> {
   );
 }
 
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
+}
+
 async function secondsToBoard(
   demo: ChildProcess,
   port: number,
   begunMs: number,
 ): Promise<number> {
   while (!(await isMeasured(`http://localhost:${port}`))) {
-    if (demo.exitCode !== null)
-      throw new Error(`the demo ended with code ${demo.exitCode}`);
+    if (!isRunning(demo))
+      throw new Error(
+        `the demo ended with ${demo.signalCode ?? `code ${demo.exitCode}`}`,
+      );
     if (performance.now() - begunMs > giveUpMs)
       throw new Error(
         `a measured board was expected within ${giveUpMs} ms, and did not come`,

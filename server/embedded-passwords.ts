@@ -5,9 +5,10 @@
 
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { makePrivate } from "./make-private.js";
 import type { Log } from "./log.js";
 import { UserError } from "./user-error.js";
 
@@ -62,14 +63,17 @@ async function keptLine(
     await writeFile(unfinished, `${make()}\n`, { mode: 0o600, flag: "wx" });
     await rename(unfinished, file);
   }
-  const { mode } = await stat(file);
-  if (mode & 0o077) {
-    await chmod(file, 0o600);
+  const { mode, isPrivate } = await makePrivate(file, 0o600);
+  if (mode & 0o077)
     log.warn(
-      "other users could read a password's file; from now on they cannot: where they are not to be trusted, delete the file, and the next start makes another password",
-      { file, mode: (mode & 0o777).toString(8) },
+      isPrivate
+        ? "other users could read this password until now"
+        : "other users can read this password, and the file's mode could not be changed",
+      {
+        ...{ file, mode: mode.toString(8) },
+        hint: "delete the file, and the next start makes another password",
+      },
     );
-  }
   const line = (await readFile(file, "utf8")).trim();
   if (/^[\x21-\x7e]{8,}$/.test(line)) return line;
   throw new UserError(

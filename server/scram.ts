@@ -71,7 +71,7 @@ export function serverSignature(
 /**
  * A verifier that no password fits. A user has the same one as long as the secret is the same, as a real one would.
  *
- * @param secret what nobody knows who may try users
+ * @param secret unknown to anyone who may try to log in
  */
 export function decoyVerifier(user: string, secret: string): Verifier {
   const key = hashed(Buffer.from(`decoys ${secret}`));

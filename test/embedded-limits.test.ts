@@ -7,11 +7,11 @@ import { startEmbedded } from "../server/embedded/embedded.js";
 import * as wire from "../server/embedded/messages.js";
 import { makeLog } from "../server/log.js";
 import { metadataIsAnswered } from "./metadata.js";
-import { connectWire } from "./wire-client.js";
+import { connectWire, type WireClient } from "./wire-client.js";
 
 const dataDir = t.testdir();
-/** Errors are logged on purpose here. */
-const log = makeLog("database", "error", () => {});
+const logged: string[] = [];
+const log = makeLog("database", "warn", (line) => logged.push(line));
 
 void t.test("who keeps the database and does nothing", async (t) => {
   const embedded = await startEmbedded({
@@ -55,6 +55,7 @@ void t.test("who keeps the database and does nothing", async (t) => {
   const fourth = await connectWire(embedded.url);
   const refused = await fourth.until("E");
   t.match(refused[0]!.body.toString(), "C53300", "one too many is refused");
+  t.match(logged.at(-1), /refused a client.*connections beyond the limit/);
   knocking.socket.destroy();
   third.socket.destroy();
 });
@@ -125,6 +126,32 @@ void t.test("who has the database for too long", async (t) => {
   );
 });
 
+void t.test("who does not log in for too long", async (t) => {
+  const embedded = await startEmbedded({
+    ...{ dataDir, port: 0, log, loginLimitMs: 300 },
+  });
+  t.teardown(() => embedded.close());
+  const complaint = async (client: WireClient) =>
+    (await client.until("E")).at(-1)!.body.toString();
+
+  const silent = await connectWire(embedded.url, true);
+  t.match(
+    await complaint(silent),
+    /C08P01.*proof of a password was expected within 300 ms/s,
+  );
+  const busy = new Client(embedded.url);
+  await busy.connect();
+  t.teardown(() => busy.end());
+  const sleeping = busy.query("select pg_sleep(0.8)");
+  const waiting = await connectWire(embedded.url);
+  t.match(
+    await complaint(waiting),
+    /C57P03.*busy with others for 300 ms/s,
+    "is no fault of one who waits for others",
+  );
+  await sleeping;
+});
+
 void t.test("an old directory", async (t) => {
   const embedded = await startEmbedded({ dataDir, port: 0, log });
   t.teardown(() => embedded.close());
@@ -161,3 +188,21 @@ void t.test(
     t.pass("the directory is free for a new start");
   },
 );
+
+void t.test("a trap", async (t) => {
+  const embedded = await startEmbedded({ dataDir, port: 0, log });
+  const client = new Client(embedded.url);
+  client.on("error", () => {});
+  await client.connect();
+  // its library is missing in the build
+  const trap =
+    "create conversion c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1";
+  const told = t.rejects(client.query(trap), { code: "57P02" });
+  await t.rejects(
+    embedded.failed,
+    /^PostgreSQL crashed: (?!.*stack depth)/s,
+    "names its own cause",
+  );
+  await told;
+  await embedded.close();
+});

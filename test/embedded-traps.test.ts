@@ -1,4 +1,5 @@
 /** Statements that once ended the embedded database or left it without memory: each gets an ordinary error, and nobody else notices. */
+import { once } from "node:events";
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -66,6 +67,11 @@ const statements: [what: string, text: string, code?: string][] = [
   ["another encoding", "set client_encoding = 'LATIN1'", "0A000"],
   ["encoding", "select convert_to('é', 'LATIN1')", "42883"],
   ["decoding", "select convert_from('\\x41', 'LATIN1')", "42883"],
+  [
+    "a conversion of one's own",
+    "create conversion pg_temp.c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1",
+    "42501",
+  ],
 ];
 
 void t.test("what goes too deep or is too large", async (t) => {
@@ -77,6 +83,25 @@ void t.test("what goes too deep or is too large", async (t) => {
     else await t.resolves(guest.query(text), what);
     await t.resolves(owner.query(sound), `after ${what}`);
   }
+  const tooDeep = await owner
+    .query(sumOf(30_000))
+    .catch((error: Error) => error);
+  t.match(tooDeep, { hint: /embedded database has a stack of a fixed size/ });
+  for (const text of [
+    "set max_stack_depth = '512MB'",
+    "select 1; SET SESSION max_stack_depth TO '512MB'",
+  ])
+    await t.rejects(owner.query(text), {
+      code: "0A000",
+      message: /max_stack_depth cannot be changed/,
+    });
+  const deeper = connectWire(embedded.url, true, {
+    options: "-c max_stack_depth=512MB",
+  });
+  t.match(
+    (await (await deeper).until("E")).at(-1)!.body.toString(),
+    /max_stack_depth cannot be changed/,
+  );
   await owner.query(
     "create function endless(i int) returns int language plpgsql as 'begin return endless(i + 1); end'",
   );
@@ -118,13 +143,21 @@ void t.test(
     );
 
     await owner.query("revoke select on pg_catalog.pg_settings from public");
-    await guest.query("set timezone = 'Asia/Tokyo'").catch(() => {});
-    await t.resolves(owner.query("select 1"), "others do not notice");
-    await t.rejects(
-      guest.query("select 1"),
-      Error,
-      "the client whose settings they are is expelled",
+    const [[expelled]] = await Promise.all([
+      once(guest, "error") as Promise<[Error]>,
+      guest.query("set timezone = 'Asia/Tokyo'"),
+    ]);
+    t.match(
+      expelled,
+      {
+        code: "42501",
+        message:
+          /terminating connection: its settings could not be read: permission denied for view pg_settings/,
+      },
+      "the client whose settings they are",
     );
+    t.match(logged.at(-1), /a client was disconnected.*could not be read/);
+    await t.resolves(owner.query("select 1"), "others do not notice");
     await owner.query("grant select on pg_catalog.pg_settings to public");
     const again = await connected(t, embedded, "guest");
     await t.resolves(again.query("set timezone = 'Asia/Tokyo'"));

@@ -80,9 +80,14 @@ void t.test("proofs", (t) => {
   t.end();
 });
 
-void t.test("challenges of users who do not exist", (t) => {
-  const parts = (user: string, known: string | null) => {
-    const challenge = exchangeOf(user, known).challenge("n,,n=,r=abc");
+void t.test("challenges of unknown users", (t) => {
+  const parts = (
+    user: string,
+    known: string | null,
+    secret = "the owner's password",
+  ) => {
+    const exchange = startPasswordExchange(user, known, secret);
+    const challenge = exchange.challenge("n,,n=,r=abc");
     const [, nonce, salt, rounds] = /^r=abc(.*),s=(.*),i=(\d+)$/.exec(
       challenge,
     )!;
@@ -100,5 +105,11 @@ void t.test("challenges of users who do not exist", (t) => {
   );
   t.not(parts("no one", null).salt, decoy.salt, "and differ");
   t.not(parts("nobody", null).nonce, decoy.nonce);
+  t.not(
+    parts("nobody", null, "another password").salt,
+    decoy.salt,
+    "nobody can compute them",
+  );
+  t.equal(decoy.salt, "PhBA2GAKDLbACopsNjCCyQ==", "they outlast the process");
   t.end();
 });

@@ -19,9 +19,8 @@ import {
   admit,
   type Backend,
   enterSession,
-  leaveSession,
   openSession,
-  readTimeout,
+  readSettings,
   removeTraps,
   reportedSettings,
   resetSession,
@@ -34,6 +33,13 @@ import type { Startup } from "./startup.js";
 const { CommandCompleteMessage, DatabaseError, DataRowMessage } =
   backendMessages;
 const { ReadyForQueryMessage } = backendMessages;
+
+const queryCanceled = "57014";
+
+const tooDeep = "54001";
+/** PostgreSQL's own hint is to increase `max_stack_depth`. */
+const hintOfTooDeep =
+  "Nest the statement less deeply. The embedded database has a stack of a fixed size.";
 
 /** What PostgreSQL has written to its log lately: it names the reason when it dies. */
 const lastWords: string[] = [];
@@ -51,11 +57,9 @@ const logReader: Extension = {
 };
 
 const sessions = new Map<number, Session>();
-/** Why the settings of a client could not be read when another had its turn: they are lost, and the client is expelled. */
-const unread = new Map<number, Error>();
 /** Whose session is in place; null when none is. */
 let current: number | null = null;
-/** Whether the client in turn has undone settings, and with them those that the host made. */
+/** Whether the client in turn has undone settings, and with them those of its start-up and of the host. */
 let resetSeen = false;
 /** As many requests as have come, the one under way included. */
 let requestNumber = 0;
@@ -75,6 +79,8 @@ const backend: Backend = {
 };
 await enlargeStack(postgres, isTooDeep);
 await removeTraps(backend);
+// the stack was tried by an error of our own
+lastWords.length = 0;
 let requests = Promise.resolve();
 Object.assign(globalThis, { cancelRequest });
 parentPort!.on("message", takeRequest);
@@ -94,8 +100,7 @@ async function open(directory: string): Promise<PGlite> {
 async function isTooDeep(): Promise<boolean> {
   const { messages } = await send(wire.query("SELECT 1"));
   const error = messages.find((message) => message instanceof DatabaseError);
-  // stack_depth_exceeded
-  return error?.code === "54001";
+  return error?.code === tooDeep;
 }
 
 function takeRequest(request: Request): void {
@@ -153,7 +158,7 @@ async function serve(request: Request): Promise<Reply> {
     case "checkpoint":
       return checkpoint();
     case "close":
-      await vacate();
+      vacate();
       backend.unfixRole();
       await database.close();
       return nothing();
@@ -165,12 +170,12 @@ function nothing(): Reply {
 }
 
 async function verifier(user: string): Promise<Reply> {
-  await vacate();
+  vacate();
   return { ...nothing(), verifier: await verifierOf(backend, user) };
 }
 
 async function admitRole(role: string, verifier: string): Promise<Reply> {
-  await vacate();
+  vacate();
   await admit(backend, role, verifier);
   return nothing();
 }
@@ -180,7 +185,7 @@ async function openClient(
   secret: number,
   { user, settings }: Startup,
 ): Promise<Reply> {
-  await vacate();
+  vacate();
   try {
     const session = await openSession(backend, user, settings);
     sessions.set(client, session);
@@ -218,40 +223,57 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
   try {
     await enter(client);
   } catch (error) {
-    return expelled(error);
+    return expelled(
+      error,
+      "terminating connection: its settings are no longer valid: ",
+    );
   }
   const { data, messages } = await sendCancellable(bytes);
   const standing = standingAfter(messages.at(-1));
   const session = sessions.get(client)!;
-  const settingsSeen = noteSettings(session, messages);
+  noteSettings(session, messages);
   try {
-    if (settingsSeen && standing === "idle")
-      await readTimeout(backend, session);
+    if (session.touched && standing === "idle") await keepSettings(session);
   } catch (error) {
-    return expelled(error, data);
+    return expelled(
+      error,
+      "terminating connection: its settings could not be read: ",
+      data,
+    );
   }
-  if (resetSeen && standing === "idle") await vacate();
   return { bytes: data, standing, terms: termsOf(session) };
+}
+
+async function keepSettings(session: Session): Promise<void> {
+  await readSettings(run, session);
+  if (!resetSeen) return;
+  await enterSession(backend, session);
+  await readSettings(run, session);
+  resetSeen = false;
 }
 
 async function sendCancellable(bytes: Uint8Array) {
   isCancellable = true;
   const answer = await send(bytes);
   isCancellable = false;
-  if (cancelled === undefined) return answer;
   const complaint = cancelled;
   cancelled = undefined;
-  lowerCancel(postgres);
-  const wasCancelled = answer.messages.some(
-    (message) =>
-      message instanceof DatabaseError && message.code === queryCanceled,
+  if (complaint !== undefined) lowerCancel(postgres);
+  const error = answer.messages.find(
+    (message) => message instanceof DatabaseError,
   );
-  return complaint && wasCancelled
-    ? { ...answer, data: wire.withError(answer.data, complaint) }
-    : answer;
+  if (complaint && error?.code === queryCanceled)
+    return { ...answer, data: wire.withError(answer.data, complaint) };
+  if (error?.code === tooDeep)
+    return {
+      ...answer,
+      data: wire.withError(answer.data, {
+        ...{ severity: "ERROR", code: tooDeep, message: error.message },
+        hint: hintOfTooDeep,
+      }),
+    };
+  return answer;
 }
-
-const queryCanceled = "57014";
 
 /**
  * The backend is given a message of the same type that must fail, so that it
@@ -273,11 +295,10 @@ async function refuse(
 /** Whatever the client left open is rolled back: Sync ends an exchange that was cut off, portals go with the transaction. */
 async function leave(client: number): Promise<Reply> {
   sessions.delete(client);
-  unread.delete(client);
   if (current === client) {
     await send(wire.sync());
     await send(wire.query("ROLLBACK"));
-    current = null;
+    vacate();
   }
   return nothing();
 }
@@ -288,7 +309,7 @@ async function leave(client: number): Promise<Reply> {
  * between them the log stays at the 81 MB that PostgreSQL keeps anyway; with 64 it had 101.
  */
 async function checkpoint(): Promise<Reply> {
-  await vacate();
+  vacate();
   await resetSession(backend);
   await run(`
     DO $$ BEGIN
@@ -300,22 +321,12 @@ async function checkpoint(): Promise<Reply> {
 
 async function enter(client: number): Promise<void> {
   if (current === client) return;
-  await vacate();
-  const lost = unread.get(client);
-  if (lost) throw lost;
+  vacate();
   await enterSession(backend, sessions.get(client)!);
   current = client;
 }
 
-async function vacate(): Promise<void> {
-  const session = current === null ? undefined : sessions.get(current);
-  try {
-    if (session) await leaveSession(run, session);
-  } catch (error) {
-    // the client in turn is another: the one whose settings these were is expelled when its turn comes
-    if (!(error instanceof DatabaseError)) throw error;
-    unread.set(current!, error);
-  }
+function vacate(): void {
   current = null;
   resetSeen = false;
 }
@@ -323,13 +334,14 @@ async function vacate(): Promise<void> {
 /** @param before what the client gets first */
 function expelled(
   error: unknown,
-  before: Uint8Array = new Uint8Array(),
+  reason = "",
+  before = new Uint8Array(),
 ): Reply {
   if (!(error instanceof DatabaseError)) throw error;
   const complaint: wire.Complaint = {
     severity: "FATAL",
     code: error.code ?? "XX000",
-    message: error.message,
+    message: `${reason}${error.message}`,
     hint: error.hint,
   };
   return {
@@ -337,11 +349,11 @@ function expelled(
       Buffer.concat([before, wire.errorResponse(complaint)]),
     ),
     standing: "expelled",
+    complaint,
   };
 }
 
-/** Whether there was anything of them. */
-function noteSettings(session: Session, messages: { name: string }[]): boolean {
+function noteSettings(session: Session, messages: { name: string }[]): void {
   const tags = messages.map((message) =>
     message instanceof CommandCompleteMessage ? message.text : "",
   );
@@ -349,7 +361,6 @@ function noteSettings(session: Session, messages: { name: string }[]): boolean {
   const isTouched = isReset || tags.includes("SET");
   if (isReset) resetSeen = true;
   if (isTouched) session.touched = true;
-  return isTouched;
 }
 
 function standingAfter(last: { name: string } | undefined): Standing {

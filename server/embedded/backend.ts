@@ -25,7 +25,7 @@ export type Request =
  *
  * - `idle` ReadyForQuery, outside a transaction: another may have the backend
  * - `transaction` ReadyForQuery, inside a transaction, sound or failed
- * - `unfinished` amid an exchange: Sync has not come
+ * - `unfinished` within an exchange: Sync has not come
  * - `expelled` the reply is a FATAL error
  */
 export type Standing = "idle" | "transaction" | "unfinished" | "expelled";
@@ -45,6 +45,8 @@ export interface Reply {
   terms?: Terms;
   /** Of `verifier`; null where the user may not log in. */
   verifier?: string | null;
+  /** Of an expelled client; it is in the bytes, too. */
+  complaint?: Complaint;
 }
 
 export interface Limit {
@@ -88,7 +90,7 @@ interface Waiting {
  * PostgreSQL in a thread of its own, so that sockets are served while a query runs.
  *
  * @param requestLimitMs an exchange that takes longer is cancelled, as nobody else is served meanwhile. What does not end then
- * within 5 s, or is no exchange, counts as a crash: a function that calls itself without end spins forever.
+ * within 5 s, or is no exchange, counts as a crash, such as a block that catches its cancellation.
  */
 export async function startBackend(
   directory: string,

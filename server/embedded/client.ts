@@ -28,9 +28,7 @@ const unreadLimitBytes = 16 * 1024 * 1024;
 const unservedLimitBytes = 1024 * 1024;
 /** What a client may send before it has shown its password; PostgreSQL takes as much of a start-up packet. */
 const unknownLimitBytes = 10_000;
-/** As PostgreSQL's authentication_timeout. */
-const startupTimeoutMs = 60_000;
-/** How long a client that is told to go may take to read why. */
+/** How long an expelled client has to read the reason. */
 const farewellMs = 1_000;
 
 export interface Client {
@@ -46,10 +44,12 @@ interface Surroundings {
   backend: Backend;
   turns: Turns;
   log: Log;
-  /** Of those who do not get in: any program of the machine may try as often as it likes. */
+  /** Counts refused clients. Any program on the machine may try as often as it likes, so they get no line each. */
   refused: Outage;
-  /** Of the database, from which challenges of users come who do not exist. */
+  /** Challenges for unknown users are derived from it. */
   decoySecret: string;
+  /** From the connection to the end of the login. */
+  loginLimitMs: number;
   idleTransactionMs: number;
   /** How long it may have the backend at a time, unless it is a superuser's. */
   turnLimitMs: number;
@@ -74,11 +74,11 @@ type Phase = "start" | "verifier" | "password" | "opening" | "served";
  */
 export function serveClient(socket: Socket, around: Surroundings): Client {
   const { number, backend, turns, log, refused } = around;
-  const { idleTransactionMs, turnLimitMs } = around;
+  const { idleTransactionMs, turnLimitMs, loginLimitMs } = around;
   const inbox = makeInbox();
   const secret = randomInt(2 ** 31);
   const player: Player = { ready, play, idleMs, idleTooLong };
-  const startupDeadline = setTimeout(startTooLate, startupTimeoutMs);
+  const loginDeadline = setTimeout(loginTooLate, loginLimitMs);
   let phase: Phase = "start";
   let startup: Startup | undefined;
   let exchange: PasswordExchange | undefined;
@@ -202,15 +202,22 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     terms = reply.terms ?? terms;
     if (!gone) socket.write(reply.bytes);
     if (request.kind === "verifier") askPassword(reply.verifier ?? null);
+    if (reply.complaint) noteExpelled(request, reply.complaint);
     if (standing === "expelled") hangUp();
     if (standing === "idle") turnBegunMs = null;
     else if (turnLeftMs() <= 0) turnTooLong();
   }
 
+  function noteExpelled(request: Request, { message }: Complaint): void {
+    const fields = { client: number, message };
+    if (request.kind === "open") refused.failed("start-ups", fields);
+    else log.warn("a client was disconnected", fields);
+  }
+
   function nextRequest(): Request | null {
     if (phase === "served") return requestFor(takeStep(inbox));
     if (phase === "verifier") return { kind: "verifier", user: startup!.user };
-    clearTimeout(startupDeadline);
+    clearTimeout(loginDeadline);
     phase = "served";
     return { kind: "open", client: number, secret, startup: startup! };
   }
@@ -280,12 +287,20 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     expel({ severity: "FATAL", code: "08P01", message });
   }
 
-  function startTooLate(): void {
+  function loginTooLate(): void {
+    if (phase === "verifier" || phase === "opening") return databaseTooBusy();
     const expected =
       phase === "start" ? "a start-up packet" : "the proof of a password";
     complainOfProtocol(
-      `${expected} was expected within ${startupTimeoutMs} ms`,
+      `${expected} was expected within ${loginLimitMs} ms, and did not come`,
     );
+  }
+
+  function databaseTooBusy(): void {
+    const message = `the embedded database was busy with others for ${loginLimitMs} ms; try again later`;
+    refused.failed("logins that waited", { client: number, message });
+    // cannot_connect_now
+    expel({ severity: "FATAL", code: "57P03", message });
   }
 
   function idleMs(): number {
@@ -324,7 +339,7 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
   function leave(): void {
     if (gone) return;
     gone = true;
-    clearTimeout(startupDeadline);
+    clearTimeout(loginDeadline);
     // Before the next one has its turn: the backend does things in the order in which they are asked.
     backend.request({ kind: "leave", client: number }).catch(() => {
       // The backend has died, and nothing is left to be undone.

@@ -7,7 +7,7 @@
  * What it does not: it never calls fsync, so a power cut or a crash of the
  * operating system may lose or damage data.
  */
-import { access, chmod, rm, writeFile } from "node:fs/promises";
+import { access, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lockDirectory } from "../directory-lock.js";
 import type { Log } from "../log.js";
@@ -16,6 +16,7 @@ import { howToInstall, isInstalled } from "./installed.js";
 import { isPasswordOf, scramVerifier } from "../scram.js";
 import { UserError } from "../user-error.js";
 import { owner } from "./session.js";
+import { makePrivate } from "../make-private.js";
 import { keepOwnerPassword, keepPassFile } from "../embedded-passwords.js";
 import { startService, type Service } from "./service.js";
 
@@ -31,6 +32,8 @@ export interface EmbeddedOptions {
   idleTransactionMs?: number;
   /** How long a client who is no superuser may have the database at a time, with a statement or a transaction. */
   turnLimitMs?: number;
+  /** From the connection to the end of the login; a minute, as PostgreSQL's authentication_timeout. */
+  loginLimitMs?: number;
   maxClients?: number;
   /** A superuser's statement that takes longer is cancelled, whatever its statement_timeout; who has set none, and is none of the service's programs, has 20 s (session.ts). */
   statementLimitMs?: number;
@@ -99,8 +102,12 @@ async function openDatabase({
       await (await startBackend(directory, statementLimitMs)).close();
       await rm(unfinished);
     }
-    // the build makes it as the umask allows, and samples and verifiers are for this user alone
-    await chmod(directory, 0o700);
+    // The build creates it with the umask's mode. It holds samples and verifiers.
+    if (!(await makePrivate(directory, 0o700)).isPrivate)
+      log.warn(
+        "other users can read the database, and its mode could not be changed",
+        { directory },
+      );
     return await startBackend(directory, statementLimitMs);
   } catch (error) {
     throw new Error(
@@ -149,12 +156,13 @@ async function listen(
 ): Promise<Service> {
   const { port, log } = options;
   const { idleTransactionMs = 10_000, maxClients = 100 } = options;
+  const { loginLimitMs = 60_000 } = options;
   // `/readyz` gives the database five seconds
   const { turnLimitMs = 4_000 } = options;
   try {
     return await startService(backend, {
       ...{ port, log, decoySecret },
-      ...{ idleTransactionMs, turnLimitMs, maxClients },
+      ...{ loginLimitMs, idleTransactionMs, turnLimitMs, maxClients },
     });
   } catch (error) {
     await backend.close();

@@ -34,7 +34,7 @@ export class ProtocolViolation extends Error {}
 /**
  * @param verifier as PostgreSQL keeps it in pg_authid; null for a user who may not log in, whose exchange looks like any other's and
  * fails at its end, so that nobody learns which users there are
- * @param decoySecret from which the challenges of users come who do not exist; they look real if it is as old as the database
+ * @param decoySecret the challenges of unknown users are derived from it; they look real if it lasts as long as the database
  */
 export function startPasswordExchange(
   user: string,

@@ -17,10 +17,12 @@ function refusalOfText(body: Buffer): Complaint | null {
   // Most texts are cleared by this search alone, which costs 0.2 ms for 1 MB.
   const end = body.indexOf(0);
   const sql = body.toString("latin1", 0, end < 0 ? body.length : end);
-  if (!/\b(?:stdin|listen)\b/i.test(sql)) return null;
+  if (!/\b(?:stdin|listen|max_stack_depth)\b/i.test(sql)) return null;
   for (const statement of statementsOf(sql)) {
     if (/^copy\b.*\bfrom stdin\b/.test(statement)) return copyFromStdin;
     if (/^listen\b/.test(statement)) return listen;
+    if (/^set (?:session |local )?max_stack_depth\b/.test(statement))
+      return stackDepth;
   }
   return null;
 }
@@ -38,6 +40,14 @@ const listen: Complaint = {
   message:
     "LISTEN is not supported by the embedded database: its clients share one session, and notifications would reach the wrong one",
   hint: "Poll, or use a TimescaleDB server.",
+};
+
+/** A slip that must not corrupt the memory: only superusers may set it, and they find other ways (set_config). */
+const stackDepth: Complaint = {
+  severity: "ERROR",
+  code: "0A000",
+  message:
+    "max_stack_depth cannot be changed: the embedded database has a stack of a fixed size",
 };
 
 const namedStatement: Complaint = {

@@ -11,8 +11,10 @@ export interface ServiceOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
   log: Log;
-  /** From which challenges of users come who do not exist; nobody else may know it, and it stays as long as the database. */
+  /** Challenges for unknown users are derived from it. It must stay secret, and last as long as the database. */
   decoySecret: string;
+  /** From the connection to the end of the login. */
+  loginLimitMs: number;
   idleTransactionMs: number;
   /** How long a client who is no superuser may have the backend at a time. */
   turnLimitMs: number;
@@ -36,7 +38,8 @@ export async function startService(
   backend: Backend,
   options: ServiceOptions,
 ): Promise<Service> {
-  const { log, idleTransactionMs, turnLimitMs, maxClients } = options;
+  const { log, maxClients } = options;
+  const { decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs } = options;
   const turns = makeTurns(fail);
   const refused = makeOutage(log, refusedWords, {
     level: "warn",
@@ -68,9 +71,7 @@ export async function startService(
         turns,
         log,
         refused,
-        decoySecret: options.decoySecret,
-        idleTransactionMs,
-        turnLimitMs,
+        ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs },
         onCancel: cancel,
         onGone: () => clients.delete(number),
       }),
@@ -86,6 +87,7 @@ export async function startService(
   }
 
   function refuse(socket: Socket): void {
+    refused.failed("connections beyond the limit", { limit: maxClients });
     socket.on("error", () => socket.destroy());
     socket.end(errorResponse(tooManyClients(maxClients)));
   }
@@ -137,6 +139,7 @@ export async function startService(
 
   function dismissAll(reason: Complaint): void {
     clearInterval(checkpoints);
+    refused.close();
     for (const client of [...clients.values()]) client.expel(reason);
   }
 }
@@ -144,7 +147,7 @@ export async function startService(
 const refusedWords = {
   begun: "the embedded database refused a client",
   lasts: "the embedded database goes on refusing clients",
-  over: "the embedded database refuses nobody any more",
+  over: "the embedded database has refused no client for a while",
 };
 
 const crashed: Complaint = {

@@ -57,9 +57,9 @@ export interface Session {
   initial: Record<string, string>;
   /** As the client has SET since. */
   own: Record<string, string>;
-  /** Whether the client may have changed settings since its session was put in place. */
+  /** Whether the client may have changed settings since they were read last. */
   touched: boolean;
-  /** As SET last; 0: none. This build ignores it, the host does not. */
+  /** 0: none. This build ignores it, the host does not. */
   statementTimeoutMs: number;
 }
 
@@ -88,12 +88,12 @@ export async function verifierOf(
 }
 
 /**
- * Takes away what would end the database. To be called at every start: a directory may come from an older version.
+ * Takes away what would let any login end the database. To be called at every start: a directory may come from an older version.
  *
  * Functions and blocks are for superusers: one that catches its cancellation cannot be ended but with the database.
  *
  * The libraries that convert between encodings are not in this build, and calling one is a trap. Without a default conversion
- * PostgreSQL refuses the encoding instead.
+ * PostgreSQL refuses the encoding instead. CREATE CONVERSION calls the function, too, so it is for superusers alone.
  */
 export async function removeTraps(backend: Backend): Promise<void> {
   await resetSession(backend);
@@ -101,6 +101,13 @@ export async function removeTraps(backend: Backend): Promise<void> {
   await backend.run(
     "UPDATE pg_catalog.pg_conversion SET condefault = false WHERE condefault",
   );
+  await backend.run(`
+    DO $$ DECLARE conversion regprocedure; BEGIN
+      FOR conversion IN
+        SELECT DISTINCT conproc::regprocedure FROM pg_catalog.pg_conversion WHERE has_function_privilege('public', conproc, 'execute')
+      LOOP EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', conversion);
+      END LOOP;
+    END $$`);
 }
 
 /** Lets a role log in by the password of this verifier. Makes the role where it is missing. */
@@ -143,7 +150,7 @@ export async function openSession(
     statementTimeoutMs: 0,
   };
   await apply(backend, session);
-  await readTimeout(backend, session);
+  await readSettings(backend.run, session);
   return session;
 }
 
@@ -156,37 +163,33 @@ export async function enterSession(
 }
 
 /**
- * To be called between transactions, before another session is put in place. It asks with the client's own rights and search_path: names
- * and operators without a schema may lead to what the client has made.
+ * Keeps what the client has set. To be called between transactions.
+ *
+ * It asks with the client's own rights and search_path: names and operators without a schema may lead to what the client has made.
  */
-export async function leaveSession(run: Run, session: Session): Promise<void> {
-  if (!session.touched) return;
-  session.touched = false;
+export async function readSettings(run: Run, session: Session): Promise<void> {
+  const timeout = `name ${equals} 'statement_timeout'`;
   const rows = await run(
     session.isFixed
-      ? `SELECT name, setting FROM pg_catalog.pg_settings WHERE source ${equals} 'session' AND context ${equals} 'user'`
+      ? `
+    SELECT name, setting, source FROM pg_catalog.pg_settings
+    WHERE source ${equals} 'session' AND context ${equals} 'user' OR ${timeout}`
       : `
-    SELECT name, setting FROM pg_catalog.pg_settings WHERE source ${equals} 'session'
-    UNION ALL SELECT 'session_authorization', session_user
-    UNION ALL SELECT 'role', pg_catalog.current_setting('role')`,
+    SELECT name, setting, source FROM pg_catalog.pg_settings WHERE source ${equals} 'session' OR ${timeout}
+    UNION ALL SELECT 'session_authorization', session_user, 'session'
+    UNION ALL SELECT 'role', pg_catalog.current_setting('role'), 'session'`,
   );
-  session.own = Object.fromEntries(rows) as Record<string, string>;
-}
-
-/** To be called between transactions, after a SET. */
-export async function readTimeout(
-  { run }: Pick<Backend, "run">,
-  session: Session,
-): Promise<void> {
-  const [row] = await run(
-    `SELECT setting FROM pg_catalog.pg_settings WHERE name ${equals} 'statement_timeout'`,
-  );
-  session.statementTimeoutMs = Number(row![0]);
+  session.own = Object.fromEntries(
+    rows.filter(([, , source]) => source === "session"),
+  ) as Record<string, string>;
+  const [, milliseconds] = rows.find(([name]) => name === "statement_timeout")!;
+  session.statementTimeoutMs = Number(milliseconds);
+  session.touched = false;
 }
 
 const equals = "OPERATOR(pg_catalog.=)";
 
-/** What libpq and others want to be told at the start. */
+/** What libpq and others expect at the start. */
 const reported = [
   "application_name",
   "client_encoding",
@@ -204,7 +207,7 @@ const reported = [
   "TimeZone",
 ];
 
-/** Name and value of each setting that a client is told of at the start. */
+/** Name and value of each setting that a client gets at the start. */
 export async function reportedSettings(run: Run): Promise<[string, string][]> {
   const values = reported.map((name) => `current_setting(${literal(name)})`);
   const [row] = await run(`SELECT ${values.join(", ")}, session_user`);
@@ -213,8 +216,8 @@ export async function reportedSettings(run: Run): Promise<[string, string][]> {
 }
 
 /**
- * All of DISCARD ALL but DISCARD PLANS. What functions in PL/pgSQL have planned is no client's own, and is good for the next: plans are made anew
- * where a table or the search path is another. Without it every turn planned the board and a venue's page from the beginning, 20 to 80 ms.
+ * All of DISCARD ALL but DISCARD PLANS. What functions in PL/pgSQL have planned is no client's own, and is good for the next: PostgreSQL plans
+ * again when a table or the search path changes. Without it every turn planned the board and a venue's page from the beginning, 20 to 80 ms.
  *
  * RESET and DISCARD do not undo SET SESSION AUTHORIZATION in this build.
  */
@@ -258,7 +261,7 @@ function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Safe with standard_conforming_strings on, which holds right after DISCARD ALL. */
+/** Safe with standard_conforming_strings on, which holds right after resetSession. */
 function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }

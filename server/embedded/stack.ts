@@ -2,8 +2,8 @@
  * The stack of PostgreSQL's own, in the memory of WebAssembly, on which its functions keep what has an address.
  *
  * The build gives it 64 KiB, right behind the static data, and has switched off PostgreSQL's check of its depth. A sum of 300 terms is
- * deep enough to write over the data: what fails then is any later statement. So the stack gets a room of its own, as large as a
- * server's, and the check is switched on: what goes too deep gets SQLSTATE 54001.
+ * deep enough to write over the data: what fails then is any later statement. So the stack gets memory of its own, and the check is
+ * switched on: what goes too deep gets SQLSTATE 54001.
  */
 
 export interface Stacked {
@@ -12,7 +12,7 @@ export interface Stacked {
   _malloc(bytes: number): number;
 }
 
-/** Twice the default of max_stack_depth, by which PostgreSQL stops. What a function of the operating system's library needs beyond is unknown. */
+/** Twice max_stack_depth, by which PostgreSQL stops. What a function of the operating system's library needs beyond is unknown. */
 const sizeBytes = 4 * 1024 * 1024;
 
 /** The compiler joins addresses to the pointer by OR, so another alignment gives wrong results; `_malloc` promises 8 bytes only. */
@@ -35,11 +35,18 @@ export async function enlargeStack(
 ): Promise<void> {
   const bottom = module._malloc(sizeBytes);
   const top = (bottom + sizeBytes) & -alignmentBytes;
+  if (bottom === 0)
+    throw new Error(`PostgreSQL's stack needs ${sizeBytes} bytes, got none`);
   const found = module.HEAP32[baseAddress >> 2];
-  module.HEAP32[baseAddress >> 2] = top + sizeBytes;
-  if (found !== 0 || bottom === 0 || !(await isTooDeep()))
+  if (found !== 0)
     throw new Error(
-      `the base of PostgreSQL's stack was expected at ${baseAddress}, and ${found} was there: this build of PostgreSQL is another`,
+      `expected 0 at ${baseAddress}, where PostgreSQL keeps the base of its stack, got ${found}: this build of PostgreSQL is another`,
+    );
+  // as if it were used up
+  module.HEAP32[baseAddress >> 2] = top + sizeBytes;
+  if (!(await isTooDeep()))
+    throw new Error(
+      `expected PostgreSQL to check the depth of its stack by the base at ${baseAddress}, and it did not: this build of PostgreSQL is another`,
     );
   module.___stack_pointer.value = top;
   module.HEAP32[baseAddress >> 2] = top;
