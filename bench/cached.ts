@@ -1,5 +1,5 @@
-/** How fast a board is sent that is made already: plain and compressed, against a bare server that sends the same bytes. */
-import { createServer } from "node:http";
+/** How fast a board is sent that is made already: plain and compressed, against a bare server that sends the same bytes, head and body. */
+import { createServer, type OutgoingHttpHeaders } from "node:http";
 import { request } from "undici";
 import { makeWebMetrics } from "../server/api/web-metrics.js";
 import { startWeb } from "../server/api/web.js";
@@ -50,8 +50,8 @@ async function cachedBoard(
     onAnswered: makeWebMetrics(makeOwnMetrics("web")),
     clockTrustedMs,
   });
-  const bytes = await bytesOf(web.port, encoding);
-  const bare = await startBare(bytes, encoding);
+  const same = await answerOf(web.port, encoding);
+  const bare = await startBare(same);
   const rates: Record<"ours" | "bare", number[]> = { ours: [], bare: [] };
   for (const { port } of [web, bare])
     await load(port, path, connections, 1, encoding);
@@ -71,26 +71,30 @@ async function cachedBoard(
     unit: "answers/s",
     floor: {
       value: spreadOf(rates.bare).p50,
-      what: `bare node:http with the same ${(bytes.length / 1024).toFixed(1)} KiB`,
+      what: `bare node:http with the same ${(same.body.length / 1024).toFixed(1)} KiB`,
     },
   };
 }
 
-async function bytesOf(port: number, encoding: string): Promise<Buffer> {
-  const { body } = await request(`http://127.0.0.1:${port}${path}`, {
-    headers: { "accept-encoding": encoding },
-  });
-  return Buffer.from(await body.arrayBuffer());
+interface WholeAnswer {
+  headers: OutgoingHttpHeaders;
+  body: Buffer;
 }
 
-async function startBare(bytes: Buffer, encoding: string) {
+async function answerOf(port: number, encoding: string): Promise<WholeAnswer> {
+  const { headers, body } = await request(`http://127.0.0.1:${port}${path}`, {
+    headers: { "accept-encoding": encoding },
+  });
+  // these Node adds by itself
+  const { date, connection, "keep-alive": keepAlive, ...ours } = headers;
+  void [date, connection, keepAlive];
+  return { headers: ours, body: Buffer.from(await body.arrayBuffer()) };
+}
+
+async function startBare({ headers, body }: WholeAnswer) {
   const server = createServer((_request, response) => {
-    response.writeHead(200, {
-      "Content-Type": "application/json; charset=utf-8",
-      "Content-Length": bytes.length,
-      ...(encoding !== "identity" && { "Content-Encoding": encoding }),
-    });
-    response.end(bytes);
+    response.writeHead(200, headers);
+    response.end(body);
   });
   const port = await listen(server, 0, "127.0.0.1", "PORT");
   return {

@@ -10,14 +10,15 @@ export interface Answered {
   tookMs: number;
 }
 
-/** Tells of a request when it is over. */
+/** Reports a request when it is over. */
 export function whenAnswered(
   request: IncomingMessage,
   response: ServerResponse,
   tell: (answered: Answered) => void,
 ): void {
   const begunMs = performance.now();
-  response.once("close", () => {
+  // it comes once, and `once` would cost as much as all of this
+  response.on("close", () => {
     tell({
       route: routeOf(request),
       status: response.writableFinished
@@ -30,5 +31,6 @@ export function whenAnswered(
 
 /** Never the path that was asked for: anybody can name endlessly many. Of several names of a route the last one. */
 function routeOf({ route }: Addressed): string {
-  return (route && [route.path].flat().at(-1)) ?? "none";
+  const path = route?.path;
+  return (typeof path === "string" ? path : path?.at(-1)) ?? "none";
 }

@@ -16,6 +16,8 @@ export interface Reading extends ClockRow {
 
 export interface Clock {
   read(): Promise<ClockRow>;
+  /** The reading that serves a reader just now; null where the database must be asked. */
+  trusted(): ClockRow | null;
   /** The newest reading that the database has answered, however old; null where there was none. */
   last(): Reading | null;
   /** The next reader asks the database: this process has seen a later instant than the clock shows. */
@@ -35,25 +37,29 @@ export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): Clock {
     last = { ...row!, askedAtMs };
     return last;
   });
-  let trusted: ClockRow | null = null;
+  let kept: ClockRow | null = null;
   let trustedUntilMs = -Infinity;
   /** A reading that began before the clock expired is not trusted beyond those who wait for it. */
   let expirations = 0;
 
+  const trusted = () => (performance.now() < trustedUntilMs ? kept : null);
+
   return {
     async read() {
-      if (trusted && performance.now() < trustedUntilMs) return trusted;
+      const now = trusted();
+      if (now) return now;
       const before = expirations;
       const row = await ask();
       if (trustedMs > 0 && before === expirations) {
-        trusted = row;
+        kept = row;
         trustedUntilMs = performance.now() + trustedMs;
       }
       return row;
     },
+    trusted,
     last: () => last,
     expire() {
-      trusted = null;
+      kept = null;
       expirations += 1;
     },
   };

@@ -146,23 +146,41 @@ async function take({ store, perMinute }: Limit, ip: string) {
   return { key, refused: false, headers };
 }
 
-const always = Object.entries(publicHeaders).flat();
-
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { bytes, etag, encoding }: Encoded,
+  encoded: Encoded,
   limitHeaders: string[],
 ): void {
-  const isKnown = request.headers["if-none-match"] === etag;
-  const headers = always.concat(limitHeaders);
-  if (!isKnown) headers.push("Content-Type", "application/json; charset=utf-8");
-  headers.push("Cache-Control", dataCache, "Vary", "Accept-Encoding");
-  headers.push("ETag", etag);
+  const isKnown = request.headers["if-none-match"] === encoded.etag;
+  const headers = (isKnown ? headersOfKnown : headersOf)(encoded);
+  response.writeHead(isKnown ? 304 : 200, headers.concat(limitHeaders));
+  response.end(isKnown ? undefined : encoded.bytes);
+}
+
+const always = Object.entries(publicHeaders).flat();
+
+const headersOfKnown = keptWith(({ etag, encoding }: Encoded) => {
+  const headers = [...always, "Cache-Control", dataCache];
+  headers.push("Vary", "Accept-Encoding", "ETag", etag);
   if (encoding !== "identity") headers.push("Content-Encoding", encoding);
-  if (!isKnown) headers.push("Content-Length", String(bytes.length));
-  response.writeHead(isKnown ? 304 : 200, headers);
-  response.end(isKnown ? undefined : bytes);
+  return headers;
+});
+
+const headersOf = keptWith((encoded: Encoded) => [
+  ...headersOfKnown(encoded),
+  ...["Content-Type", "application/json; charset=utf-8"],
+  ...["Content-Length", String(encoded.bytes.length)],
+]);
+
+/** As long as what it was made of. */
+function keptWith<K extends object, V>(make: (from: K) => V): (from: K) => V {
+  const kept = new WeakMap<K, V>();
+  return (from) => {
+    let made = kept.get(from);
+    if (made === undefined) kept.set(from, (made = make(from)));
+    return made;
+  };
 }
 
 /** Clients send few different values, and anybody may send endlessly many. */
