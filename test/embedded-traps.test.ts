@@ -96,7 +96,7 @@ void t.test("what goes too deep or is too large", async (t) => {
       message: /max_stack_depth cannot be changed/,
     });
   const deeper = connectWire(embedded.url, true, {
-    options: "-c max_stack_depth=512MB",
+    options: "-c Max_Stack_Depth=512MB",
   });
   t.match(
     (await (await deeper).until("E")).at(-1)!.body.toString(),

@@ -561,3 +561,16 @@ void t.test("statement_timeout holds, however it was set", async (t) => {
     "after a reset, that of the start-up",
   );
 });
+
+void t.test("protocol options are named, and are no settings", async (t) => {
+  const client = await connectWire(embedded.url, false, {
+    "_pq_.unknown": "1",
+  });
+  const named = (await client.until("v")).at(-1)!.body.toString();
+  t.match(named, "_pq_.unknown");
+  await client.until("Z");
+  client.send(wire.query("show _pq_.unknown"));
+  const complaint = (await client.until("E")).at(-1)!.body.toString();
+  t.match(complaint, /unrecognized configuration parameter/);
+  client.socket.destroy();
+});

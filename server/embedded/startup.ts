@@ -72,14 +72,14 @@ function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
   void database;
   if (replication && !/^(false|off|no|0)$/i.test(replication))
     throw new Error("the embedded database does not do replication");
-  const allSettings = { ...readOptions(options ?? ""), ...settings };
-  if ("max_stack_depth" in allSettings)
-    throw new Error(
-      "max_stack_depth cannot be changed: the embedded database has a stack of a fixed size",
-    );
   const names = Object.keys(settings);
   const protocolOptions = names.filter((name) => name.startsWith("_pq_."));
   for (const name of protocolOptions) delete settings[name];
+  const allSettings = { ...readOptions(options ?? ""), ...settings };
+  if (Object.keys(allSettings).some((name) => /^max_stack_depth$/i.test(name)))
+    throw new Error(
+      "max_stack_depth cannot be changed: the embedded database has a stack of a fixed size",
+    );
   return {
     user,
     settings: allSettings,
