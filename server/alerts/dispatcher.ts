@@ -102,6 +102,9 @@ interface Ended {
 /** Of the outbox at once, some tenths of a second: in a storm what is in line is sent in between. */
 const deliveriesAtOnce = 10_000;
 
+/** How much longer the looks are apart while nothing is due soon. The engine of this core says when it has written something; another core sends what its own has. */
+const idleLookFactor = 4;
+
 /** After a turn that failed, which is when the database does. */
 const againMs = 1_000;
 
@@ -167,11 +170,18 @@ export function startDispatcher({
   /** Once in a while, and whenever somebody says that there is something new. */
   async function look(): Promise<void> {
     mayHaveNew = false;
-    lookAtMs = performance.now() + rules.look_ms;
-    const [found] = await db.file<Found>("alerts_due");
-    if (found!.timeline !== timeline) await adoptTimeline(found!.timeline);
-    if (found!.due) mayBeDue = true;
-    if (found!.waiting) await putInLine();
+    lookWithin(rules.look_ms);
+    const [row] = await db.file<Found>("alerts_due");
+    const { waiting, due_in_ms, timeline: current } = row!;
+    if (current !== timeline) await adoptTimeline(current);
+    else if (!waiting && due_in_ms !== 0)
+      lookWithin(untilNextLookMs(due_in_ms, rules.look_ms));
+    if (due_in_ms === 0) mayBeDue = true;
+    if (waiting) await putInLine();
+  }
+
+  function lookWithin(ms: number): void {
+    lookAtMs = performance.now() + ms;
   }
 
   async function putInLine(): Promise<void> {
@@ -361,6 +371,8 @@ export function startDispatcher({
       throw error;
     }
     mayBeDue = true;
+    // a channel that rests now is free again soon
+    lookWithin(rules.look_ms);
     for (const row of rows) tellSettled(row);
     if (rows.some(({ channel_off: off }) => off !== null))
       await endWhatIsNotSent();
@@ -423,8 +435,13 @@ export function startDispatcher({
 /** One row of `alerts_due.sql`. */
 interface Found {
   waiting: boolean;
-  due: boolean;
+  due_in_ms: number | null;
   timeline: string;
+}
+
+function untilNextLookMs(dueInMs: number | null, lookMs: number): number {
+  const longestMs = lookMs * idleLookFactor;
+  return Math.max(lookMs, Math.min(dueInMs ?? longestMs, longestMs));
 }
 
 /** One row of `expand_alerts.sql`. */

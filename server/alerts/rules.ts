@@ -20,7 +20,7 @@ export interface DeliveryRules {
   at_once: number;
   /** A channel rests between two. Chat services take one message a second, the paging service 120 a minute (their documentation). */
   pace_ms: Record<"native" | "chat" | "paging", number>;
-  /** How often the outbox is looked at when nobody said that there is something: the engine that wrote it may be another core's. */
+  /** How often the outbox is looked at when nobody said that there is something: the engine that wrote it may be another core's. Up to four times longer while nothing is due. */
   look_ms: number;
   /** How often what is not going to be sent is looked for. Nobody waits for it. */
   sweep_ms: number;

@@ -27,6 +27,7 @@ import {
   type Session,
   verifierOf,
 } from "./session.js";
+import { compilePostgres } from "./shared-buffers.js";
 import { enlargeStack, type Stacked } from "./stack.js";
 import type { Startup } from "./startup.js";
 
@@ -89,6 +90,7 @@ parentPort!.postMessage("ready");
 async function open(directory: string): Promise<PGlite> {
   const pglite = await PGlite.create({
     dataDir: directory,
+    wasmModule: await compilePostgres(),
     extensions: { timescaledb, logReader },
   });
   // Without LOAD an existing directory knows its hypertables, but refuses inserts into them.

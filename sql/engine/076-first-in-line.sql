@@ -1,13 +1,14 @@
--- The delivery that is first in line of each channel, where the channel is on and free, and the delivery is due and nobody's.
--- Whoever asks also asks engine.is_restored: on a new timeline a core may remember that a receiver has what reads `due` here, and attempts would get
+-- The delivery that is first in line of each channel that is on, and from when on it may be sent: once the channel is free, the delivery due, and
+-- the claim of somebody else over.
+-- Callers also ask engine.is_restored: on a new timeline a core may remember that a receiver has what reads `due` here, and attempts would get
 -- numbers that are given already.
 --
--- A function without side effects, which the planner inlines: dispatchers ask it four times a second.
-create function engine.first_in_line(at timestamptz)
-returns table (delivery_id bigint, channel_id integer, destination bytea, due_at timestamptz)
+-- A function without side effects, which the planner inlines: dispatchers ask it once a second and more.
+create function engine.first_in_line()
+returns table (delivery_id bigint, channel_id integer, destination bytea, due_at timestamptz, sendable_at timestamptz)
 language sql stable
 as $$
-  select f.delivery_id, c.channel_id, c.destination, f.due_at
+  select f.delivery_id, c.channel_id, c.destination, f.due_at, greatest(c.free_at, f.due_at, f.claimed_until)
   from channel c
   cross join lateral (
     select d.delivery_id, d.due_at, d.claimed_until
@@ -16,7 +17,5 @@ as $$
     order by d.event_id
     limit 1
   ) f
-  where c.removed_at is null and c.off_at is null and c.free_at <= at
-    and f.due_at <= at
-    and (f.claimed_until is null or f.claimed_until <= at)
+  where c.removed_at is null and c.off_at is null
 $$;

@@ -12,7 +12,7 @@ with n as materialized (
 first_in_line as materialized (
   select f.delivery_id
   from n
-  cross join engine.first_in_line(n.now) f
+  join engine.first_in_line() f on f.sendable_at <= n.now
   -- on a new timeline nothing leaves before what was lost is restored
   where (select engine.is_restored(t) from timeline t)
     -- what another key encrypted waits for a core that has it

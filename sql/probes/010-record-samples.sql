@@ -1,0 +1,99 @@
+-- Keep a batch of samples from one region; one array a column of sample.
+--
+-- Returns on which timeline the database is (schema/023-timeline.sql); whether the region is known; which samples are of an unknown component,
+-- counted from 1; and how many of the others were accepted, and new. An accepted one that is not new was sent before. What is neither is refused
+-- for good: a time older than what roll-ups may still change, or more than a minute ahead of this database's clock (it would push a roll-up's
+-- watermark beyond now).
+--
+-- In PL/pgSQL since a connection keeps its plan. Planned at each call, it took twice the time of the embedded database.
+create function upkeep.record_samples(
+  region                 text,
+  venues                 text[],
+  components             text[],
+  slots                  timestamptz[],
+  faults                 fault[],
+  latencies_us           int[],
+  dns_us                 int[],
+  connects_us            int[],
+  tls_us                 int[],
+  first_bytes_us         int[],
+  http_statuses          smallint[],
+  heads                  bigint[],
+  messages               int[],
+  quiets_ms              int[],
+  event_ages_ms          int[],
+  lates_ms               smallint[],
+  fresh                  boolean[],
+  certificates_expire_at timestamptz[],
+  sequence_gaps          int[],
+  clock_errors_ms        int[],
+  clock_errors_within_ms int[],
+  refusals               text[],
+  unserved               boolean[]
+) returns table (timeline text, knows_region boolean, unknown int[], accepted int, stored int)
+language plpgsql
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with here as (
+    select region_id from region where region = record_samples.region
+  ),
+  -- Once a batch, not once a sample. By former ids too: a spool, or a probe that runs since then, has samples of a venue from before it was renamed.
+  known as materialized (
+    select n.venue, c.component, c.component_id
+    from venue v
+    cross join lateral unnest(v.venue || v.former_ids) as n (venue)
+    join component c using (venue_id)
+  ),
+  accepted as (
+    select c.component_id, g.*
+    from unnest(
+      venues, components, slots, faults, latencies_us, dns_us, connects_us, tls_us, first_bytes_us, http_statuses, heads, messages, quiets_ms,
+      event_ages_ms, lates_ms, fresh, certificates_expire_at, sequence_gaps, clock_errors_ms, clock_errors_within_ms, refusals, unserved
+    ) as g (
+      venue, component, ts, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
+      http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps,
+      clock_error_ms, clock_error_within_ms, refusal, unserved
+    )
+    join known c using (venue, component)
+    where g.ts > now() - upkeep.refused_after()
+      and g.ts <= now() + interval '1 minute'
+      and exists (select from here)
+  ),
+  stored as (
+    insert into sample (
+      ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
+      http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps,
+      clock_error_ms, clock_error_within_ms, refusal, unserved, received_after_s
+    )
+    select
+      a.ts, a.component_id, (select region_id from here), a.fault is null, a.fault, a.latency_us, a.dns_us, a.connect_us, a.tls_us,
+      a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms,
+      a.late_ms, a.fresh, a.certificate_expires_at, a.sequence_gaps,
+      a.clock_error_ms, a.clock_error_within_ms, left(a.refusal, 200), a.unserved,
+      -- the clock as it is now, not when this transaction began: the engine relies on it to tell what was known when
+      greatest(0, ceil(extract(epoch from clock_timestamp() - a.ts)))
+    from accepted a
+    -- two batches that hold the same samples wait for each other in one order, and never in a circle
+    order by a.component_id, a.ts
+    -- the key is the only thing to conflict with; naming it would ask for the right to read samples, which a probe lacks
+    on conflict do nothing
+    returning 1
+  )
+  select
+    current_timeline() as timeline,
+    exists (select from here) as knows_region,
+    -- looked for only where some were not accepted
+    case when (select count(*) from accepted) = cardinality(venues) then '{}' else array(
+      select g.place::int
+      from unnest(venues, components, slots) with ordinality as g (venue, component, ts, place)
+      where g.ts > now() - upkeep.refused_after()
+        and g.ts <= now() + interval '1 minute'
+        and not exists (select from known k where k.venue = g.venue and k.component = g.component)
+      order by g.place
+    ) end as unknown,
+    (select count(*) from accepted)::int as accepted,
+    (select count(*) from stored)::int as stored;
+end;
+$$;

@@ -1,0 +1,138 @@
+-- A probe says that it is alive, and asks for what it measures.
+--
+-- lease_ms: for how long it is to be believed; unmeasured_by: its unmeasured slots so far by reason, a JSON object; troubles: its own, a JSON
+-- array; clock_error_ms and clock_error_within_ms: how far its clock is off, and how far off that may be, or null; known_venues: ids of the
+-- venues that its registry has; vantage_name, vantage_place and vantage_network: of its vantage, or nulls; machine: the fingerprint of its
+-- machine, or null.
+--
+-- One row: the venues that it holds, in the registry's order; and whether nothing is to be shared out: if not, share_watch.sql is to be asked.
+-- No row where there is no such region.
+--
+-- In PL/pgSQL since a connection keeps its plan. Planned at each call, it took twice the time of the embedded database.
+create function upkeep.keep_probe(
+  region                text,
+  process               uuid,
+  version               text,
+  started_at            timestamptz,
+  lease_ms              int,
+  unmeasured_by         jsonb,
+  troubles              jsonb,
+  clock_error_ms        float8,
+  clock_error_within_ms float8,
+  known_venues          text[],
+  vantage_name          text,
+  vantage_place         text,
+  vantage_network       text,
+  machine               text
+) returns table (venues text[], settled boolean)
+language plpgsql
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with here as materialized (
+    select g.region_id from region g where g.region = keep_probe.region
+  ),
+  kept as (
+    insert into probe as p (
+      region_id, process, version, started_at, seen_at, alive_until, unmeasured, unmeasured_by, troubles,
+      clock_error_ms, clock_error_within_ms, vantage_name, vantage_place, vantage_network, machine
+    )
+    select
+      h.region_id, keep_probe.process, keep_probe.version, keep_probe.started_at, clock_timestamp(), clock_timestamp() + keep_probe.lease_ms * interval '1 millisecond',
+      (select coalesce(sum(u.slots::bigint), 0) from jsonb_each_text(keep_probe.unmeasured_by) as u (reason, slots)),
+      keep_probe.unmeasured_by, keep_probe.troubles, keep_probe.clock_error_ms, keep_probe.clock_error_within_ms, keep_probe.vantage_name, keep_probe.vantage_place, keep_probe.vantage_network, keep_probe.machine
+    from here h
+    on conflict (region_id, process) do update set
+      version = excluded.version,
+      started_at = excluded.started_at,
+      seen_at = excluded.seen_at,
+      alive_until = excluded.alive_until,
+      unmeasured = excluded.unmeasured,
+      unmeasured_by = excluded.unmeasured_by,
+      troubles = excluded.troubles,
+      clock_error_ms = excluded.clock_error_ms,
+      clock_error_within_ms = excluded.clock_error_within_ms,
+      vantage_name = excluded.vantage_name,
+      vantage_place = excluded.vantage_place,
+      vantage_network = excluded.vantage_network,
+      machine = excluded.machine
+  ),
+  watched as (
+    select
+      v.venue,
+      v.position,
+      coalesce(w.process = keep_probe.process, false) as mine,
+      w.process is null or (w.process <> keep_probe.process and not coalesce(p.alive_until > clock_timestamp(), false)) as free,
+      n.known_as,
+      n.known_as is not null as known
+    from here h
+    cross join venue v
+    left join watch w on w.region_id = h.region_id and w.venue_id = v.venue_id
+    left join probe p on p.region_id = h.region_id and p.process = w.process
+    -- a registry from before the venue was renamed has it by a former id, and is answered with that
+    cross join lateral (
+      select case
+        when v.venue = any (keep_probe.known_venues) then v.venue
+        else (select f.id from unnest(v.former_ids) with ordinality as f (id, place) where f.id = any (keep_probe.known_venues) order by f.place limit 1)
+      end as known_as
+    ) n
+    where v.published
+  ),
+  -- Where all of the region's living probes are: this one where it says that it is now, the others where they said last. Null: not all on one
+  -- machine, at one place, ..., or one of them does not say.
+  vantage as (
+    select
+      h.region_id,
+      case when count(*) = count(s.machine) and count(distinct s.machine) = 1 then min(s.machine) end as machine,
+      case when count(*) = count(s.name) and count(distinct s.name) = 1 then min(s.name) end as name,
+      case when count(*) = count(s.place) and count(distinct s.place) = 1 then min(s.place) end as place,
+      case when count(*) = count(s.network) and count(distinct s.network) = 1 then min(s.network) end as network
+    from here h
+    cross join lateral (
+      select keep_probe.machine as machine, keep_probe.vantage_name as name, keep_probe.vantage_place as place, keep_probe.vantage_network as network
+      union all
+      select p.machine, p.vantage_name, p.vantage_place, p.vantage_network
+      from probe p
+      where p.region_id = h.region_id and p.process <> keep_probe.process and p.alive_until > clock_timestamp()
+    ) s
+    group by h.region_id
+  ),
+  moved as (
+    insert into region_vantage (region_id, machine, name, place, network)
+    select v.region_id, v.machine, v.name, v.place, v.network
+    from vantage v
+    left join lateral (
+      select w.machine, w.name, w.place, w.network
+      from region_vantage w
+      where w.region_id = v.region_id
+      order by w.holds_from desc
+      limit 1
+    ) w on true
+    -- what nobody has ever said needs no row
+    where (v.machine, v.name, v.place, v.network) is distinct from (w.machine, w.name, w.place, w.network)
+    -- one change waits for a tick already: the next sign of life tells what it is by then
+    on conflict do nothing
+  ),
+  living as (
+    select a.process, row_number() over (order by a.process) as place, count(*) over () as probes
+    from (
+      select p.process
+      from here h
+      join probe p using (region_id)
+      where p.alive_until > clock_timestamp()
+      union
+      select keep_probe.process
+    ) a
+  )
+  select
+    coalesce(
+      (select array_agg(w.known_as order by w.position, w.venue) from watched w where w.mine and w.known), '{}'
+    ) as venues,
+    not exists (select from watched w where w.free and w.known)
+      and (select count(*) from watched w where w.mine)
+        >= (select count(*) from watched) / l.probes + (l.place <= (select count(*) from watched) % l.probes)::int as settled
+  from here
+  join living l on l.process = keep_probe.process;
+end;
+$$;
