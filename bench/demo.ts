@@ -62,6 +62,8 @@ async function startDemo(dataDir: string, port: number): Promise<ChildProcess> {
     PORT: String(port),
     HEALTH_PORT: "0",
     EMBEDDED_PORT: String(await freePort()),
+    // it is asked for the board until that is measured
+    RATE_LIMIT: "0",
   };
   return spawn(
     process.execPath,

@@ -56,13 +56,9 @@ const statements: [what: string, text: string, code?: string][] = [
   ["a deep expression", `select 'x' ~ '${nested("(", ")", 20_000)}'`],
   ["deep tsquery", `select to_tsquery('${nested("(", ")", 20_000)}')`, "54001"],
   ["many branches", Array(2_000).fill("select 1").join(" union all ")],
-  ["deep queries", `select ${nested("(select ", ")", 2_000)}`],
+  ["deep queries", `select ${nested("(select ", ")", 3_000)}`, "53200"],
   ["deep parentheses", `select ${nested("(", ")", 50_000)}`, "42601"],
-  [
-    "a large value",
-    "select length(repeat('x', 1000000000) || repeat('x', 70000000))",
-    "53200",
-  ],
+  ["a large value", "select length(repeat('x', 1000000000))", "53200"],
   [
     "many values",
     "select array_agg(repeat('x', 1000)) from generate_series(1, 3000000)",

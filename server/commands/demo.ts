@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { World } from "../../test/world/world.js";
 import { makeSealing } from "../alerts/sealing.js";
 import {
@@ -272,6 +273,7 @@ async function earlier(): Promise<void> {
     if (!now || !days || !filledFrom || isComplete)
       return log.info("nothing of the history is missing");
     const made = { now, days, isComplete: false };
+    await engineHasCaughtUp(pool);
     await fillEarlier(pool, {
       ...{ now, days, filledFrom, log },
       onFilled: (filledFrom) =>
@@ -279,6 +281,18 @@ async function earlier(): Promise<void> {
     });
     await writeHistoryNote(dataDir, { ...made, filledFrom, isComplete: true });
   });
+}
+
+/** The board is measured as soon as the engine has decided what came while the history was made: that comes first. */
+async function engineHasCaughtUp(pool: Pool): Promise<void> {
+  const giveUpMs = performance.now() + 30_000;
+  while (performance.now() < giveUpMs) {
+    const [clock] = await pool.query<{ isCurrent: boolean }>(
+      sql`select ticked_at > clock_timestamp() - interval '5 seconds' as "isCurrent" from engine_clock`,
+    );
+    if (clock?.isCurrent) return;
+    await pause(250);
+  }
 }
 
 async function isEarlierMissing(dataDir: string): Promise<boolean> {

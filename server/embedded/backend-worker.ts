@@ -27,7 +27,6 @@ import {
   type Session,
   verifierOf,
 } from "./session.js";
-import { compilePostgres } from "./shared-buffers.js";
 import { enlargeStack, type Stacked } from "./stack.js";
 import type { Startup } from "./startup.js";
 
@@ -90,7 +89,6 @@ parentPort!.postMessage("ready");
 async function open(directory: string): Promise<PGlite> {
   const pglite = await PGlite.create({
     dataDir: directory,
-    wasmModule: await compilePostgres(),
     extensions: { timescaledb, logReader },
   });
   // Without LOAD an existing directory knows its hypertables, but refuses inserts into them.

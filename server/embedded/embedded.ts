@@ -9,14 +9,12 @@
  */
 import { access, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { startChild } from "../child.js";
 import { lockDirectory } from "../directory-lock.js";
 import type { Log } from "../log.js";
 import { startBackend, type Backend } from "./backend.js";
 import { howToInstall, isInstalled } from "./installed.js";
 import { isPasswordOf, scramVerifier } from "../scram.js";
-import { exitCodes, UserError } from "../user-error.js";
+import { UserError } from "../user-error.js";
 import { owner } from "./session.js";
 import { makePrivate } from "../make-private.js";
 import { keepOwnerPassword, keepPassFile } from "../embedded-passwords.js";
@@ -100,7 +98,8 @@ async function openDatabase({
   );
   try {
     if (isNew) {
-      await createDatabase(directory);
+      // what has made the directory refuses catalogues to all but superusers: it has read them before their rights were written
+      await (await startBackend(directory, statementLimitMs)).close();
       await rm(unfinished);
     }
     // The build creates it with the umask's mode. It holds samples and verifiers.
@@ -116,24 +115,6 @@ async function openDatabase({
       { cause: error },
     );
   }
-}
-
-async function createDatabase(directory: string): Promise<void> {
-  const end = await startChild({
-    name: "create",
-    args: [
-      ...process.execArgv,
-      fileURLToPath(new URL("./create-process.js", import.meta.url)),
-      directory,
-    ],
-    env: process.env,
-  }).ended;
-  if (end.code === exitCodes.done) return;
-  throw new Error(
-    end.refused ??
-      `what was to create it ended with ${end.signal ?? `code ${end.code}`}`,
-    { cause: end.error },
-  );
 }
 
 async function serve(

@@ -40,7 +40,7 @@ const retryDroppingMs = minuteMs;
 
 export interface Upkeep {
   /**
-   * Does, one after the other, whatever is due; everything is at first.
+   * Does, one after the other, whatever is due; nearly everything is at first.
    *
    * @param goesOn asked before each
    * @returns milliseconds until something is due again
@@ -57,6 +57,8 @@ export interface UpkeepClock {
 interface Chore {
   name: string;
   everyMs: number;
+  /** After a start; at once where it is left out. */
+  firstAfterMs?: number;
   /** Where something else is under way. */
   retryMs?: number;
   /** Resolves with `in part` where more is due at once, after the others, and with `more later` where it is due in a minute. */
@@ -76,7 +78,7 @@ export function makeUpkeep(
 ): Upkeep {
   const due = chores(pool, log, pace, metrics).map((chore) => ({
     chore,
-    atMs: 0,
+    atMs: clock.passedMs() + (chore.firstAfterMs ?? 0),
   }));
   /** A refresh elsewhere may take minutes, and is looked at every two seconds. */
   const waiting = new Set<Chore>();
@@ -131,7 +133,7 @@ function chores(
   pace: UpkeepPace,
   metrics?: EngineMetrics,
 ): Chore[] {
-  let late: "rolled up" | "waits" | "failed" = "failed";
+  let late: "rolled up" | "waits" | "failed" = "waits";
   const reconciler = makeReconciler(pool, log, metrics);
 
   async function rollUpLate(at: Date): Promise<void> {
@@ -184,6 +186,8 @@ function chores(
     {
       name: "rolling up late samples",
       everyMs: pace.lateMs,
+      // it may keep the embedded database for seconds, when a new leader has instants to catch up with
+      firstAfterMs: pace.openBucketsMs,
       run: rollUpLate,
     },
     {
@@ -194,6 +198,8 @@ function chores(
     {
       name: "dropping old chunks",
       everyMs: pace.retainMs,
+      // after what is late was rolled up
+      firstAfterMs: pace.openBucketsMs,
       retryMs: retryDroppingMs,
       run: dropOld,
     },

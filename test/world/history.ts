@@ -375,18 +375,18 @@ interface Span {
  * history has some twenty, and one plan for all instants halves the time.
  */
 async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
-  await planSamples(pool, "force_generic_plan");
+  await pool.script(`
+    alter function engine.keep_region_states set plan_cache_mode = force_generic_plan;
+    alter function engine.retract_incidents set plan_cache_mode = force_generic_plan;
+    alter function engine.open_incidents set plan_cache_mode = force_generic_plan`);
   try {
     await work();
   } finally {
-    await planSamples(pool, "force_custom_plan");
+    await pool.script(`
+      alter function engine.keep_region_states set plan_cache_mode = force_custom_plan;
+      alter function engine.retract_incidents reset plan_cache_mode;
+      alter function engine.open_incidents reset plan_cache_mode`);
   }
-}
-
-async function planSamples(pool: Pool, mode: string) {
-  await pool.script(
-    `alter function engine.keep_region_states set plan_cache_mode = ${mode}`,
-  );
 }
 
 /**
