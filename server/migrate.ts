@@ -35,7 +35,7 @@ const formerPatienceMs = 10_000;
 /**
  * Brings a database to the schema of this build, and its tables of venues to the registry, while others read and write it.
  *
- * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`, `probes/`, `engine/`, `views/`,
+ * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`, `kept-plans/`, `engine/`, `views/`,
  * `grants.sql`, `roles.sql`, `logins.sql`) is made again where it is not what these files make. Each step is a transaction of its own that looks first what is left to
  * do: it may be killed anywhere and the next run goes on, and two migrators at once take turns. Where nothing is left to do, nothing is
  * locked that anybody waits for.

@@ -49,7 +49,9 @@ export async function readDefinitions(folder: URL): Promise<Definitions> {
   const files = [
     "make-way.sql",
     "upkeep.sql",
-    ...(await sqlFiles(folder, "probes")).map((name) => `probes/${name}`),
+    ...(await sqlFiles(folder, "kept-plans")).map(
+      (name) => `kept-plans/${name}`,
+    ),
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),
     "grants.sql",

@@ -73,7 +73,7 @@ void t.test("on a new timeline", async (t) => {
 
   await t.test("a channel that has it is not sent it again", async (t) => {
     t.same(await pool.file("alerts_due"), [
-      { waiting: false, due: false, timeline: await timelineOf(pool) },
+      { waiting: false, due_in_ms: null, timeline: await timelineOf(pool) },
     ]);
     await pool.script("update timeline set adopted_at = '-infinity'");
     t.match(await pool.file("alerts_due"), [{ waiting: true }]);
@@ -87,9 +87,9 @@ void t.test("on a new timeline", async (t) => {
   await t.test("nothing is claimed before all is restored", async (t) => {
     await pool.script("update timeline set adopted_at = clock_timestamp()");
     t.same(await claim(pool), []);
-    t.match(await pool.file("alerts_due"), [{ waiting: false, due: false }]);
+    t.match(await pool.file("alerts_due"), [{ waiting: false, due_in_ms: null }]);
     await pool.script("update timeline set adopted_at = '-infinity'");
-    t.match(await pool.file("alerts_due"), [{ due: true }]);
+    t.match(await pool.file("alerts_due"), [{ due_in_ms: 0 }]);
   });
 
   await t.test("nor is one sent again that another core sent", async (t) => {
