@@ -87,7 +87,9 @@ void t.test("on a new timeline", async (t) => {
   await t.test("nothing is claimed before all is restored", async (t) => {
     await pool.script("update timeline set adopted_at = clock_timestamp()");
     t.same(await claim(pool), []);
-    t.match(await pool.file("alerts_due"), [{ waiting: false, due_in_ms: null }]);
+    t.match(await pool.file("alerts_due"), [
+      { waiting: false, due_in_ms: null },
+    ]);
     await pool.script("update timeline set adopted_at = '-infinity'");
     t.match(await pool.file("alerts_due"), [{ due_in_ms: 0 }]);
   });
