@@ -1,5 +1,5 @@
 # One image for every program: its command says which, `docker run … venuewatch web`.
-# Node 24 is the newest line with long-term support (server/node-lines.ts has until when).
+# Node 24 is the newest line with long-term support (server/commands/doctor/node-lines.ts has until when).
 # A tag may be moved; where that matters, write node:24.21.0-bookworm-slim@sha256:<digest>, which
 # `docker buildx imagetools inspect node:24.21.0-bookworm-slim` prints.
 ARG NODE=node:24.21.0-bookworm-slim
@@ -9,10 +9,11 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
+COPY shared shared
 COPY server server
 COPY probe probe
 COPY receiving receiving
-COPY test/world test/world
+COPY simulator simulator
 RUN npx tsc --build
 
 FROM ${NODE} AS packages
@@ -29,6 +30,7 @@ COPY package.json registry.json registry-all.json registry.schema.json ./
 COPY LICENSE NOTICE ./
 COPY METHODOLOGY.md RULEBOOK.md CHECKING.md COMPARING.md RECEIVING.md CHANGELOG.md ./
 COPY sql sql
+COPY --from=build /build/dist/shared dist/shared
 COPY --from=build /build/dist/server dist/server
 COPY --from=build /build/dist/probe dist/probe
 # a volume that is new takes its owner from here

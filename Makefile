@@ -26,7 +26,7 @@ secrets: ## make the passwords and the key that compose.yaml takes, those that a
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql test/world *.json *.md LICENSE NOTICE
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql simulator *.json *.md LICENSE NOTICE
 	@echo "secrets/ has what compose.yaml takes; keep a copy of channel_key: without it channels must be added anew"
 
 # the linter and the formatter take one core each
@@ -35,30 +35,30 @@ test: node_modules/.tap-built ## run the linter, the formatter's check, the comp
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
 
-# NODE_LINES="20.18.1 24" chooses; by itself the oldest release and each line of server/node-lines.ts
+# NODE_LINES="20.18.1 24" chooses; by itself the oldest release and each line of server/commands/doctor/node-lines.ts
 test-node-lines: build ## run a core of the tests on every supported line of Node, which npm downloads into .nodes/
 	@node --enable-source-maps dist/test/on-node-lines.js $(NODE_LINES)
 
 # On a server (DATABASE_URL) statements of several dispatchers run side by side, which the embedded database's single backend does not do:
 # so the tests of the line are among these, which have no longer form. Analysts' limits are reached in full there alone, which takes minutes.
 proofs: build ## run the tests that kill and storm in their longer forms
-	$(BIN)/tap --disable-coverage dist/test/alert-line.test.js dist/test/frozen-dispatcher.test.js dist/test/database-away.test.js
-	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/dispatcher.test.js
-	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/second-opinion.test.js dist/test/second-opinion-fleets.test.js
-	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/engine-mutants.test.js dist/test/engine-numbers.test.js
-	GAPPED_WORLDS=6 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/catch-up.test.js
-	FRAME_SCANS=200000 QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/frame-scan.test.js dist/test/quiet-gaps.test.js
-	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/watch.test.js
-	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/reconcile.test.js
-	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/upkeep.test.js
-	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/upgrade.test.js
-	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/alert-kills.test.js
-	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe-kills.test.js
-	ANALYSTS_DAYS=90 ANALYSTS_LIMITS=told $(BIN)/tap --disable-coverage --timeout 3600 dist/test/analytics.test.js
-	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/embedded-durability.test.js
-	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/move.test.js dist/test/export.test.js
-	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/patroni-loss.test.js
-	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/database-gone.test.js
+	$(BIN)/tap --disable-coverage dist/test/server/alerts/delivery/alert-line.test.js dist/test/server/alerts/delivery/frozen-dispatcher.test.js dist/test/server/alerts/delivery/database-away.test.js
+	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/dispatcher.test.js
+	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/second-opinion.test.js dist/test/server/engine/second-opinion-fleets.test.js
+	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/engine-mutants.test.js dist/test/server/engine/engine-numbers.test.js
+	GAPPED_WORLDS=6 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/catch-up.test.js
+	FRAME_SCANS=200000 QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/stream/frame-scan.test.js dist/test/probe/stream/quiet-gaps.test.js
+	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/sharing/watch.test.js
+	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/reconcile.test.js
+	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep.test.js
+	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/database/upgrade.test.js
+	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/alert-kills.test.js
+	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/probe-kills.test.js
+	ANALYSTS_DAYS=90 ANALYSTS_LIMITS=told $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/analytics.test.js
+	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/embedded/embedded-durability.test.js
+	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/move/move.test.js dist/test/server/export/export.test.js
+	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/production/patroni-loss.test.js
+	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/probe/delivery/database-gone.test.js
 
 # Each is the address of a TimescaleDB server on which its user may make databases and roles. Where a server has several versions of TimescaleDB, the
 # suite upgrades a history from the oldest to the newest; one of the servers must have several.

@@ -3,15 +3,20 @@
  * process, so both pay for the receiver.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startDispatcher } from "../server/alerts/dispatcher.js";
-import { letterFor } from "../server/alerts/letter.js";
-import { makePoster, type Poster } from "../server/alerts/post.js";
-import { deliveryRules } from "../server/alerts/rules.js";
-import type { Pool } from "../server/db.js";
+import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
+import { letterFor } from "../server/alerts/formats/letter-for.js";
+import { makePoster, type Poster } from "../server/alerts/delivery/post.js";
+import { deliveryRules } from "../server/alerts/delivery/rules.js";
+import type { Pool } from "../shared/database/db.js";
 import { tick } from "../server/engine/tick.js";
-import { addChannel, happened, native, sealing } from "../test/alerts.js";
-import { until } from "../test/until.js";
-import { type Receiver, startReceiver } from "../test/world/receiver.js";
+import {
+  addChannel,
+  happened,
+  native,
+  sealing,
+} from "../test/support/alerts.js";
+import { until } from "../test/support/until.js";
+import { type Receiver, startReceiver } from "../simulator/receiver.js";
 import { type Figure, spreadOf } from "./figure.js";
 import { log, openStage } from "./stage.js";
 

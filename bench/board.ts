@@ -2,9 +2,9 @@
 import { createServer } from "node:http";
 import { request } from "undici";
 import { startWeb } from "../server/api/web.js";
-import { sql } from "../server/db.js";
+import { sql } from "../shared/database/db.js";
 import { tick } from "../server/engine/tick.js";
-import { listen } from "../server/listen.js";
+import { listen } from "../shared/config/listen.js";
 import { spreadOf, timesMs, type Figure } from "./figure.js";
 import { log, openStage, recordHistory, type Stage } from "./stage.js";
 

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { packagedFile } from "../server/package.js";
-import { get, readBoard } from "../test/board.js";
-import { freePort } from "../test/free-port.js";
-import { childrenOf } from "../test/processes.js";
+import { packagedFile } from "../shared/config/package.js";
+import { get, readBoard } from "../test/support/board.js";
+import { freePort } from "../test/support/free-port.js";
+import { childrenOf } from "../test/support/processes.js";
 import type { Figure } from "./figure.js";
 
 const run = promisify(execFile);

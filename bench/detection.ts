@@ -4,10 +4,10 @@
  * after its timeout.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { openPool, sql } from "../server/db.js";
+import { openPool, sql } from "../shared/database/db.js";
 import { startCore } from "../server/engine/core.js";
-import { recordSamples } from "../server/record-samples.js";
-import type { Fault, Sample } from "../server/sample.js";
+import { recordSamples } from "../server/database/record-samples.js";
+import type { Fault, Sample } from "../shared/measurement/sample.js";
 import { type Figure, spreadOf } from "./figure.js";
 import { goodSample, log, openStage, type Stage } from "./stage.js";
 

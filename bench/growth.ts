@@ -14,13 +14,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { openPool, type Pool, sql } from "../server/db.js";
+import { openPool, type Pool, sql } from "../shared/database/db.js";
 import { accepted, tick } from "../server/engine/tick.js";
 import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
-import { migrate } from "../server/migrate.js";
-import { packagedFile } from "../server/package.js";
-import { recordSamples } from "../server/record-samples.js";
-import { componentsOf, loadRegistry, type Registry } from "../server/registry.js"; // prettier-ignore
+import { migrate } from "../server/database/migrate.js";
+import { packagedFile } from "../shared/config/package.js";
+import { recordSamples } from "../server/database/record-samples.js";
+import { componentsOf, type Registry } from "../shared/registry/registry.js";
+import { loadRegistry } from "../shared/registry/load-registry.js"; // prettier-ignore
 import type { Figure } from "./figure.js";
 import { keepHistory } from "./history.js";
 import { manyComponents } from "./many-components.js";
@@ -42,7 +43,7 @@ export async function benchGrowth(): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
   const host = spawn(
     process.execPath,
-    [packagedFile("dist/test/embedded-process.js"), directory],
+    [packagedFile("dist/test/support/embedded-process.js"), directory],
     { stdio: ["ignore", "pipe", "ignore"] },
   );
   const exited = once(host, "exit");

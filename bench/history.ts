@@ -4,10 +4,10 @@
  * chunks take two.
  */
 import { readFile } from "node:fs/promises";
-import { type Pool, sql } from "../server/db.js";
+import { type Pool, sql } from "../shared/database/db.js";
 import { startWeb } from "../server/api/web.js";
 import { tick } from "../server/engine/tick.js";
-import { packagedFile } from "../server/package.js";
+import { packagedFile } from "../shared/config/package.js";
 import { type Figure, spreadOf, timesMs } from "./figure.js";
 import { log, openStage, type Stage } from "./stage.js";
 import { withoutClock } from "./web.js";

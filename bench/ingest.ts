@@ -1,9 +1,9 @@
 /** How quickly samples get in, against the quickest plain batched insert of the same columns into the same table. */
-import { batchSize } from "../probe/ship.js";
-import { type Pool, sql } from "../server/db.js";
-import { recordSamples } from "../server/record-samples.js";
-import { componentsOf } from "../server/registry.js";
-import type { Sample } from "../server/sample.js";
+import { batchSize } from "../probe/delivery/ship.js";
+import { type Pool, sql } from "../shared/database/db.js";
+import { recordSamples } from "../server/database/record-samples.js";
+import { componentsOf } from "../shared/registry/registry.js";
+import type { Sample } from "../shared/measurement/sample.js";
 import { spreadOf, type Figure } from "./figure.js";
 import { goodSample, openStage, type Stage } from "./stage.js";
 

@@ -8,9 +8,9 @@ import {
   randomSlots,
   regions,
   type Trouble,
-} from "../test/jitter.js";
-import { rulesOfTheBook } from "../test/random-runs.js";
-import { randomFrom } from "../test/random-samples.js";
+} from "../test/support/jitter.js";
+import { rulesOfTheBook } from "../test/support/random-runs.js";
+import { randomFrom } from "../test/support/random-samples.js";
 import { type Figure, spreadOf } from "./figure.js";
 
 const days = 1_000;

@@ -1,5 +1,5 @@
-import { type Pool, sql } from "../server/db.js";
-import { componentsOf, type Registry } from "../server/registry.js";
+import { type Pool, sql } from "../shared/database/db.js";
+import { componentsOf, type Registry } from "../shared/registry/registry.js";
 
 /** Adds copies of venues until there are so many components. */
 export async function manyComponents(

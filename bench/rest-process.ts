@@ -2,17 +2,17 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { Client } from "undici";
-import { makeClockWatch } from "../probe/clock-error.js";
-import { systemClock } from "../probe/clock.js";
-import { freshEvery } from "../probe/fresh-share.js";
-import { startLoopWatch } from "../probe/loop-watch.js";
-import { makeResolver } from "../probe/resolver.js";
-import { restTasks } from "../probe/rest-tasks.js";
-import { makeRest } from "../probe/rest.js";
-import { makeSchedule, type Task } from "../probe/schedule.js";
-import { makeLog } from "../server/log.js";
-import type { RestEndpoint, Venue } from "../server/registry.js";
-import type { Sample } from "../server/sample.js";
+import { makeClockWatch } from "../probe/network/clock-error.js";
+import { systemClock } from "../probe/schedule/clock.js";
+import { freshEvery } from "../probe/schedule/fresh-share.js";
+import { startLoopWatch } from "../probe/schedule/loop-watch.js";
+import { makeResolver } from "../probe/network/resolver.js";
+import { restTasks } from "../probe/schedule/rest-tasks.js";
+import { makeRest } from "../probe/rest/rest.js";
+import { makeSchedule, type Task } from "../probe/schedule/schedule.js";
+import { makeLog } from "../shared/log/log.js";
+import type { RestEndpoint, Venue } from "../shared/registry/registry.js";
+import type { Sample } from "../shared/measurement/sample.js";
 
 export type Job =
   | { does: "serve" }

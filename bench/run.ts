@@ -11,7 +11,7 @@ import { benchCached } from "./cached.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { printFigures, type Figure } from "./figure.js";
-import { packagedFile } from "../server/package.js";
+import { packagedFile } from "../shared/config/package.js";
 import { writeFigures } from "./written-figures.js";
 import { benchGrowth } from "./growth.js";
 import { benchHistory } from "./history.js";

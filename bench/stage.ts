@@ -10,18 +10,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
-import { openPool, type Pool, sql } from "../server/db.js";
-import { makeLog } from "../server/log.js";
-import { migrate } from "../server/migrate.js";
-import { packagedFile } from "../server/package.js";
-import { recordSamples } from "../server/record-samples.js";
-import {
-  componentsOf,
-  loadRegistry,
-  type Registry,
-} from "../server/registry.js";
-import type { Sample } from "../server/sample.js";
-import { makeHistory } from "../test/world/history.js";
+import { openPool, type Pool, sql } from "../shared/database/db.js";
+import { makeLog } from "../shared/log/log.js";
+import { migrate } from "../server/database/migrate.js";
+import { packagedFile } from "../shared/config/package.js";
+import { recordSamples } from "../server/database/record-samples.js";
+import { componentsOf, type Registry } from "../shared/registry/registry.js";
+import { loadRegistry } from "../shared/registry/load-registry.js";
+import type { Sample } from "../shared/measurement/sample.js";
+import { makeHistory } from "../simulator/history.js";
 
 export const log = makeLog("bench", "warn");
 
@@ -105,7 +102,7 @@ async function embedded(): Promise<Database> {
 async function startHost(directory: string) {
   const child = spawn(
     process.execPath,
-    [packagedFile("dist/test/embedded-process.js"), directory],
+    [packagedFile("dist/test/support/embedded-process.js"), directory],
     { stdio: ["ignore", "pipe", "ignore"] },
   );
   const exited = once(child, "exit");

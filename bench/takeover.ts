@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool } from "../server/db.js";
+import type { Pool } from "../shared/database/db.js";
 import { rulesRow } from "../server/engine/rules.js";
-import { packagedFile } from "../server/package.js";
-import { until } from "../test/until.js";
+import { packagedFile } from "../shared/config/package.js";
+import { until } from "../test/support/until.js";
 import { type Figure, spreadOf } from "./figure.js";
 import { openStage } from "./stage.js";
 
@@ -45,7 +45,7 @@ export async function benchTakeover(): Promise<Figure[]> {
 function startCore(url: string): ChildProcess {
   return spawn(
     process.execPath,
-    [packagedFile("dist/test/core-process.js"), url],
+    [packagedFile("dist/test/support/core-process.js"), url],
     { stdio: "ignore" },
   );
 }

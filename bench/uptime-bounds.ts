@@ -2,7 +2,7 @@
  * How often do the bounds of an uptime contain the truth? Of random histories that were measured in part, by how they were measured,
  * by window, for other kinds of venues than those that the method was tuned on, and for fleets; and how long a board's bounds take.
  */
-import { sql } from "../server/db.js";
+import { sql } from "../shared/database/db.js";
 import {
   boundsOfFleet,
   containedPct,
@@ -13,8 +13,8 @@ import {
   sumsOf,
   upShare,
   usualPopulation,
-} from "../test/random-histories.js";
-import { randomFrom } from "../test/random-samples.js";
+} from "../test/support/random-histories.js";
+import { randomFrom } from "../test/support/random-samples.js";
 import { type Figure, spreadOf, timesMs } from "./figure.js";
 import { openStage, type Stage } from "./stage.js";
 

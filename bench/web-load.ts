@@ -1,7 +1,7 @@
 /** Load from a process of its own. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { packagedFile } from "../server/package.js";
+import { packagedFile } from "../shared/config/package.js";
 
 export interface Taken {
   answers: number;

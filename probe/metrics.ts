@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram } from "prom-client";
-import type { OwnMetrics } from "../server/own-metrics.js";
-import { troubleKinds } from "../server/watch.js";
+import type { OwnMetrics } from "../shared/log/own-metrics.js";
+import { troubleKinds } from "../shared/measurement/trouble.js";
 import type { ProbeStatus } from "./probe.js";
-import type { RecordSamples } from "./ship.js";
+import type { RecordSamples } from "./delivery/ship.js";
 
 export interface ProbeMetrics {
   /** @param lateMs from the scheduled instant of a slot to its turn */

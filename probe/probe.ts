@@ -1,31 +1,40 @@
-import type { Log } from "../server/log.js";
+import type { Log } from "../shared/log/log.js";
 import {
   hostsOf,
   type Registry,
   type RestEndpoint,
   type Venue,
-} from "../server/registry.js";
-import type { ClockError, Trouble } from "../server/watch.js";
-import { makeAnswerVerdict } from "./answer-verdict.js";
-import { makeChainHeads } from "./chain-heads.js";
-import { makeClockWatch, type ClockWatch } from "./clock-error.js";
-import { systemClock, type Clock } from "./clock.js";
-import { makeCounterpart, type Counterpart } from "./counterpart.js";
-import { bearableMs, startLoopWatch, type LoopWatch } from "./loop-watch.js";
-import { isUnmeasured, type Outcome } from "./measurement.js";
-import { makeResolver } from "./resolver.js";
-import { restTasks } from "./rest-tasks.js";
-import { makeRest } from "./rest.js";
-import { makeSchedule, type Task } from "./schedule.js";
+} from "../shared/registry/registry.js";
+import type { ClockError } from "./sharing/watch.js";
+import type { Trouble } from "../shared/measurement/trouble.js";
+import { makeAnswerVerdict } from "./rest/answer-verdict.js";
+import { makeChainHeads } from "./rest/chain-heads.js";
+import { makeClockWatch, type ClockWatch } from "./network/clock-error.js";
+import { systemClock, type Clock } from "./schedule/clock.js";
+import { makeCounterpart, type Counterpart } from "./stream/counterpart.js";
+import {
+  bearableMs,
+  startLoopWatch,
+  type LoopWatch,
+} from "./schedule/loop-watch.js";
+import { isUnmeasured, type Outcome } from "./rest/measurement.js";
+import { makeResolver } from "./network/resolver.js";
+import { restTasks } from "./schedule/rest-tasks.js";
+import { makeRest } from "./rest/rest.js";
+import { makeSchedule, type Task } from "./schedule/schedule.js";
 import {
   makeSeenCertificates,
   type SeenCertificate,
-} from "./seen-certificates.js";
-import { startShip, type RecordSamples, type ShipStatus } from "./ship.js";
-import type { Spool } from "./spool.js";
-import { startStreams } from "./stream.js";
-import { startTally, type TallyStatus } from "./tally.js";
-import { isBeyondBearing, makeTroubles } from "./troubles.js";
+} from "./network/seen-certificates.js";
+import {
+  startShip,
+  type RecordSamples,
+  type ShipStatus,
+} from "./delivery/ship.js";
+import type { Spool } from "./delivery/spool.js";
+import { startStreams } from "./stream/stream.js";
+import { startTally, type TallyStatus } from "./schedule/tally.js";
+import { isBeyondBearing, makeTroubles } from "./network/troubles.js";
 
 export interface ProbeOptions {
   registry: Registry;

@@ -12,7 +12,7 @@ if (isOlder(process.versions.node.split(".").map(Number))) {
   process.exit(2);
 }
 
-const { runCommandLine } = await import("./command-line.js");
+const { runCommandLine } = await import("./cli/command-line.js");
 await runCommandLine(process.argv.slice(2));
 
 function isOlder(version: number[]): boolean {

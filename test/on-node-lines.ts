@@ -7,8 +7,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { nodeLines } from "../server/node-lines.js";
-import { packagedFile } from "../server/package.js";
+import { nodeLines } from "../server/commands/doctor/node-lines.js";
+import { packagedFile } from "../shared/config/package.js";
 
 /** What leans most on Node itself: sockets, TLS, HTTP on both sides, worker threads and WebAssembly, child processes and signals, files, cryptography. */
 const core = [

@@ -5,7 +5,7 @@
  * Each file runs as a plain program, and tap reads and counts afterwards what they wrote. Tap's own runner would follow the
  * modules of every process that a test starts, though nobody asks for coverage: 0.4 s of the processor for each.
  *
- * Arguments name the tests to run, `cli` for `test/cli.test.ts`; without any, all are run.
+ * Arguments name the tests to run: `cli` stands for `test/server/cli/cli.test.ts`, `probe/stream` for all of a folder. Without any, all are run.
  */
 
 import { spawn } from "node:child_process";
@@ -18,10 +18,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 
-import { packagedFile } from "../server/package.js";
-import { hostVariable, startHost } from "./database-host.js";
+import { packagedFile } from "../shared/config/package.js";
+import { hostVariable, startHost } from "./support/database-host.js";
 
 const root = packagedFile("");
 /** Where tap looks for what it is to replay. */
@@ -55,24 +55,37 @@ for (const { line } of failuresIn(replayed)) console.log(line);
 console.log(countIn(replayed));
 
 function compiledTests(): string[] {
-  const names = readdirSync(`${root}/test`, {
+  const paths = readdirSync(`${root}/test`, {
     recursive: true,
     encoding: "utf8",
   })
     .filter((path) => path.endsWith(".test.ts"))
     .map((path) => path.replace(/\.test\.ts$/, ""))
     .sort();
-  const gone = long.filter((name) => !names.includes(name));
-  if (gone.length > 0)
-    throw new Error(`expected tests named ${gone.join(", ")}; there are none`);
+  const first = long.flatMap((name) => {
+    const found = paths.filter((path) => isNamed(path, name));
+    if (found.length !== 1)
+      throw new Error(`expected one test named ${name}, got ${found.length}`);
+    return found;
+  });
   const asked = process.argv.slice(2);
-  const unknown = asked.filter((name) => !names.includes(name));
+  const unknown = asked.filter(
+    (name) => !paths.some((path) => isNamed(path, name)),
+  );
   if (unknown.length > 0)
-    throw new Error(`expected names of tests, got ${unknown.join(", ")}`);
-  const rest = names.filter((name) => !long.includes(name));
-  return [...long, ...rest]
-    .filter((name) => asked.length === 0 || asked.includes(name))
-    .map((name) => `dist/test/${name}.test.js`);
+    throw new Error(
+      `expected names of tests or of their folders, got ${unknown.join(", ")}`,
+    );
+  return [...new Set([...first, ...paths])]
+    .filter(
+      (path) => asked.length === 0 || asked.some((name) => isNamed(path, name)),
+    )
+    .map((path) => `dist/test/${path}.test.js`);
+}
+
+/** By its own name, by its path, or by a folder that it is in. */
+function isNamed(path: string, name: string): boolean {
+  return basename(path) === name || `${path}/`.startsWith(`${name}/`);
 }
 
 async function runWaiting(): Promise<void> {

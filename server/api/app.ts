@@ -1,14 +1,11 @@
+import { type AppOptions } from "./app-options.js";
 import type { IncomingMessage } from "node:http";
 import express, {
   type Express,
   type RequestHandler,
   type Response,
 } from "express";
-import type { Pool } from "../db.js";
-import { healthBody, readinessOf } from "../health.js";
-import type { Log } from "../log.js";
-import type { Registry } from "../registry.js";
-import type { Answered } from "./answered.js";
+import { healthBody, readinessOf } from "../health/health.js";
 import { type Boards, makeBoards } from "./boards.js";
 import { type Clock, makeClock } from "./clock.js";
 import { csvAnswerer } from "./csv.js";
@@ -24,9 +21,9 @@ import { pageRoute, pages } from "./pages.js";
 import { answerErrors, notFound, Problem } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { type Limit, limiter, makeLimit } from "./rate-limit.js";
-import { makeOutage } from "../outage.js";
-import { readiness } from "../readiness.js";
-import { singleFlight } from "../single-flight.js";
+import { makeOutage } from "../../shared/log/outage.js";
+import { readiness } from "../health/readiness.js";
+import { singleFlight } from "../../shared/process/single-flight.js";
 import { regionsRoute } from "./regions.js";
 import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
@@ -35,30 +32,6 @@ import { makeSnapshots, type WhileBusy } from "./snapshot.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
-
-export interface AppOptions {
-  pool: Pool;
-  registry: Registry;
-  /** Whether `pool` is meant to be one of a replica; then `/readyz` says how far it is behind. */
-  ofReplica?: boolean;
-  /** Public address of the API, without a slash at the end. */
-  baseUrl: string;
-  /** Requests a minute per client address; 0: no limit. */
-  rateLimit: number;
-  trustProxy: readonly string[];
-  /** Where the methodology page is; without a slash at the end. */
-  siteUrl: string;
-  log: Log;
-  /** Told of every request when it is over. */
-  onAnswered?: (answered: Answered) => void;
-  /**
-   * How long a reading of the database's clock is good for: so much later than a tick its bodies may be shown. Under load the
-   * database is then asked a few times a second, and not between any two answers. Absent: 0.
-   */
-  clockTrustedMs?: number;
-  /** How old a body may be that is answered while the database keeps everybody waiting. Absent: 0, and such answers wait. */
-  heldMs?: number;
-}
 
 /** What the app has in common with what answers before it. */
 export interface Shared {

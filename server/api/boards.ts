@@ -1,6 +1,10 @@
-import type { Pool } from "../db.js";
+import type { Pool } from "../../shared/database/db.js";
 import { rulesRow } from "../engine/rules.js";
-import { categories, type Category, type Registry } from "../registry.js";
+import {
+  categories,
+  type Category,
+  type Registry,
+} from "../../shared/registry/registry.js";
 import type { Clock } from "./clock.js";
 import { makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
 

@@ -1,5 +1,5 @@
-import type { Pool } from "../db.js";
-import { singleFlight } from "../single-flight.js";
+import type { Pool } from "../../shared/database/db.js";
+import { singleFlight } from "../../shared/process/single-flight.js";
 
 /** As of when everything speaks, and when anything moved last; see `clock.sql`. */
 export interface ClockRow {

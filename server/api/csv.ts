@@ -1,8 +1,8 @@
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
-import { csvText } from "../csv-text.js";
-import type { Pool } from "../db.js";
-import type { Rows } from "../rows.js";
+import { csvText } from "../../shared/text/csv-text.js";
+import type { Pool } from "../../shared/database/db.js";
+import type { Rows } from "../../shared/database/rows.js";
 import { dataCache } from "./answer.js";
 
 /** A table for spreadsheets, and where it comes from. */

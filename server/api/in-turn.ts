@@ -1,4 +1,4 @@
-import type { Pool } from "../db.js";
+import type { Pool } from "../../shared/database/db.js";
 
 type Readers = Pick<Pool, "file" | "rows">;
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import type { Registry } from "../registry.js";
+import type { Registry } from "../../shared/registry/registry.js";
 import { answerJson, queryOf } from "./answer.js";
 import type { AnswerCsv } from "./csv.js";
 import {

@@ -11,11 +11,11 @@ import type {
   ResponseObject,
   SchemaObject,
 } from "openapi3-ts/oas31";
-import { license, version } from "../package.js";
+import { license, version } from "../../shared/config/package.js";
 import { answerJson, dataCache, longCache } from "./answer.js";
-import type { AppOptions } from "./app.js";
+import type { AppOptions } from "./app-options.js";
 import { type Body, makeBody } from "./body.js";
-import { csvText } from "../csv-text.js";
+import { csvText } from "../../shared/text/csv-text.js";
 import { attachment } from "./csv.js";
 import { incidentCache } from "./incident.js";
 import { groups, type Operation, operations } from "./operations.js";

@@ -1,4 +1,4 @@
-import type { Registry } from "../registry.js";
+import type { Registry } from "../../shared/registry/registry.js";
 import { dataCache, longCache } from "./answer.js";
 import { detectionParameters } from "./detection.js";
 import { incidentCache, slugPattern } from "./incident.js";
@@ -30,7 +30,7 @@ import {
 import { exchangeResponse } from "./schemas/venue.js";
 import { statusParameters } from "./status.js";
 import { venueParameters } from "./venue.js";
-import { presentIds } from "../venue-ids.js";
+import { presentIds } from "./venue-ids.js";
 
 /** What the public may ask, and what it gets. `/openapi.json` is made of this, and of nothing else. */
 export interface Operation {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { RequestHandler } from "express";
-import { packagedFile } from "../package.js";
+import { packagedFile } from "../../shared/config/package.js";
 import { answerBody, longCache } from "./answer.js";
 import { makeBody } from "./body.js";
 

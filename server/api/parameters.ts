@@ -5,9 +5,9 @@ import {
   instantPattern,
   isOnCalendar,
   spelledOut,
-} from "../instant.js";
-import { categories, type Registry } from "../registry.js";
-import { presentIds } from "../venue-ids.js";
+} from "../../shared/text/instant.js";
+import { categories, type Registry } from "../../shared/registry/registry.js";
+import { presentIds } from "./venue-ids.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
 
 /** A query parameter: its schema, how its text becomes a value, and what its reader is told when it cannot. */

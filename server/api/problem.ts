@@ -1,12 +1,12 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
-import { countsAsAway } from "../database-away.js";
-import type { Log } from "../log.js";
-import { makeOutage } from "../outage.js";
+import { countsAsAway } from "../../shared/database/database-away.js";
+import type { Log } from "../../shared/log/log.js";
+import { makeOutage } from "../../shared/log/outage.js";
 import { TurnTooLate } from "./in-turn.js";
 import type { problem } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
-import { stackOf } from "../user-error.js";
+import { stackOf } from "../../shared/process/user-error.js";
 
 type ProblemBody = TypeOf<typeof problem>;
 

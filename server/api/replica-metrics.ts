@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
-import type { OwnMetrics } from "../own-metrics.js";
-import type { ReplicaState } from "../replica.js";
+import type { OwnMetrics } from "../../shared/log/own-metrics.js";
+import type { ReplicaState } from "../database/replica.js";
 
 /**
  * Tells operators of a web program how far the replica is behind from which it reads; of a primary nothing.

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ipKeyGenerator } from "express-rate-limit";
-import { categories, type Registry } from "../registry.js";
+import { categories, type Registry } from "../../shared/registry/registry.js";
 import { dataCache } from "./answer.js";
 import type { Boards } from "./boards.js";
 import type { Encoded } from "./body.js";

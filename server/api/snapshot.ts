@@ -1,4 +1,4 @@
-import type { Pool } from "../db.js";
+import type { Pool } from "../../shared/database/db.js";
 import { type Body, makeBody } from "./body.js";
 import { type Clock, type ClockRow, makeClock } from "./clock.js";
 

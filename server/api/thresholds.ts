@@ -1,9 +1,9 @@
 import type { RequestHandler } from "express";
 import { publicName, rules } from "../engine/rules.js";
-import { version } from "../package.js";
-import { probeRules } from "../probe-rules.js";
-import { type Registry, stallBasis } from "../registry.js";
-import type { Rule } from "../rule.js";
+import { version } from "../../shared/config/package.js";
+import { probeRules } from "../../shared/measurement/probe-rules.js";
+import { type Registry, stallBasis } from "../../shared/registry/registry.js";
+import type { Rule } from "../../shared/measurement/rule.js";
 import { answerJson, longCache } from "./answer.js";
 import { makeBody } from "./body.js";
 import { figureRules } from "./figure-rules.js";

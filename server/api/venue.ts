@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
-import type { Registry } from "../registry.js";
-import { presentIds } from "../venue-ids.js";
+import type { Registry } from "../../shared/registry/registry.js";
+import { presentIds } from "./venue-ids.js";
 import { answerJson, queryOf } from "./answer.js";
 import type { Boards } from "./boards.js";
 import type { AnswerCsv } from "./csv.js";

@@ -1,5 +1,5 @@
 import { Histogram } from "prom-client";
-import type { OwnMetrics } from "../own-metrics.js";
+import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 import type { Answered } from "./answered.js";
 
 /** Tells operators of a web program how long its answers take. */

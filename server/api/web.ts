@@ -6,10 +6,12 @@ import {
 } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Request, Response } from "express";
-import { addressOf, listen } from "../listen.js";
-import { stackOf } from "../user-error.js";
+import { listen } from "../../shared/config/listen.js";
+import { addressOf } from "../../shared/config/address.js";
+import { stackOf } from "../../shared/process/user-error.js";
 import { whenAnswered } from "./answered.js";
-import { type AppOptions, makeApp, makeShared } from "./app.js";
+import { makeApp, makeShared } from "./app.js";
+import { type AppOptions } from "./app-options.js";
 import { problemBody } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { clientAddress } from "./client-address.js";

@@ -1,11 +1,11 @@
 import { hostname } from "node:os";
-import { makePoster } from "../alerts/post.js";
-import { makeSealing } from "../alerts/sealing.js";
-import type { ByHand } from "../alerts/send-by-hand.js";
-import { serviceAddress } from "../alerts/service-address.js";
-import type { OnDatabase } from "../on-database.js";
-import { version } from "../package.js";
-import { channelKeyOf } from "../settings.js";
+import { makePoster } from "../alerts/delivery/post.js";
+import { makeSealing } from "../alerts/channels/sealing.js";
+import type { ByHand } from "../alerts/delivery/send-by-hand.js";
+import { serviceAddress } from "../alerts/channels/service-address.js";
+import type { OnDatabase } from "../cli/on-database.js";
+import { version } from "../../shared/config/package.js";
+import { channelKeyOf } from "../../shared/config/settings.js";
 
 /**
  * Sends alerts for an operator who waits for it. When the command is stopped, what is under way is cut, noted so, and waited for.

@@ -1,4 +1,4 @@
-import type { Entry } from "../command-line.js";
+import type { Entry } from "../cli/command.js";
 
 export const help = `Where alerts go. A channel is a receiver of them, with what it is to be told of. Core sends; these commands work on the
 database, whether it runs or not. URLs, keys and secrets are kept encrypted with CHANNEL_KEY, and never shown whole. With

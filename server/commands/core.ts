@@ -1,23 +1,23 @@
-import { startDispatcher } from "../alerts/dispatcher.js";
-import { letterFor } from "../alerts/letter.js";
-import { makeAlertMetrics } from "../alerts/metrics.js";
-import { makePoster } from "../alerts/post.js";
-import { makeSealing } from "../alerts/sealing.js";
-import { startKeepingAddress } from "../alerts/service-address.js";
-import { connect, openPool } from "../db.js";
+import { startDispatcher } from "../alerts/delivery/dispatcher.js";
+import { letterFor } from "../alerts/formats/letter-for.js";
+import { makeAlertMetrics } from "../alerts/delivery/metrics.js";
+import { makePoster } from "../alerts/delivery/post.js";
+import { makeSealing } from "../alerts/channels/sealing.js";
+import { startKeepingAddress } from "../alerts/channels/service-address.js";
+import { connect, openPool } from "../../shared/database/db.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
-import { startHealth } from "../health.js";
-import { runUntilStopped } from "../lifecycle.js";
-import { makeLog } from "../log.js";
+import { startHealth } from "../health/health.js";
+import { runUntilStopped } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
 import { makeNoticesMetrics } from "../notices/metrics.js";
 import { makePolling } from "../notices/polling.js";
 import { makeFeedReader } from "../notices/reader.js";
-import { makeOwnMetrics } from "../own-metrics.js";
-import { version } from "../package.js";
-import { portsOf, requirePorts } from "../ports.js";
-import { readiness } from "../readiness.js";
-import { databaseUrlOf, readSettings } from "../settings.js";
+import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
+import { version } from "../../shared/config/package.js";
+import { portsOf, requirePorts } from "../process/ports.js";
+import { readiness } from "../health/readiness.js";
+import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
 export const help = `Runs the engine and the upkeep of the history, reads the venues' own feeds, and sends alerts to channels.
 Several may run: one leads, and another takes over when it dies; all of them send alerts.`;

@@ -1,10 +1,10 @@
-import { makeDataDir } from "../data-dir.js";
+import { makeDataDir } from "../process/data-dir.js";
 import { analyst } from "../embedded/analyst.js";
 import { startEmbedded } from "../embedded/embedded.js";
-import { runUntilStopped } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { embeddedPort, requirePorts } from "../ports.js";
-import { embeddedUrl, readSettings } from "../settings.js";
+import { runUntilStopped } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { embeddedPort, requirePorts } from "../process/ports.js";
+import { embeddedUrl, readSettings } from "../../shared/config/settings.js";
 
 export const help = `Hosts the embedded TimescaleDB in DATA_DIR, on the loopback address at EMBEDDED_PORT, in PostgreSQL's protocol.
 One process at a time may have a data directory. It never calls fsync: see README.md. It asks for passwords, which the first start

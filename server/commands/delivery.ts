@@ -1,4 +1,4 @@
-import type { Entry } from "../command-line.js";
+import type { Entry } from "../cli/command.js";
 
 export const help = `What became of each alert: one delivery is one event for one channel. Kept for 90 days.`;
 

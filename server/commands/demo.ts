@@ -3,37 +3,38 @@ import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { World } from "../../test/world/world.js";
-import { makeSealing } from "../alerts/sealing.js";
+import type { World } from "../../simulator/world.js";
+import { makeSealing } from "../alerts/channels/sealing.js";
 import {
   migrateDatabase,
   program,
   startCore,
   startDatabase,
   startWebAndProbes,
-} from "../all-programs.js";
-import { makeDataDir } from "../data-dir.js";
-import type { Given } from "../command-line.js";
-import { connect, type Pool, sql } from "../db.js";
+} from "../process/all-programs.js";
+import { makeDataDir } from "../process/data-dir.js";
+import type { Given } from "../cli/command.js";
+import { connect, type Pool, sql } from "../../shared/database/db.js";
 import { howToInstall, isInstalled } from "../embedded/installed.js";
 import { analystCommand, quoted } from "../embedded/analyst.js";
-import { runToEnd, runUntilStopped } from "../lifecycle.js";
-import { type Log, makeLog } from "../log.js";
-import { packagedFile } from "../package.js";
-import { portsOfAll, requirePorts } from "../ports.js";
-import { loadRegistry, type Registry } from "../registry.js";
+import { runToEnd, runUntilStopped } from "../process/lifecycle.js";
+import { type Log, makeLog } from "../../shared/log/log.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { portsOfAll, requirePorts } from "../process/ports.js";
+import { type Registry } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
 import {
   channelKeyOf,
   databaseUrlOf,
   readSettings,
   type Settings,
-} from "../settings.js";
-import { makeSupervisor } from "../supervisor.js";
-import { stackOf, UserError } from "../user-error.js";
-import { welcome } from "../welcome.js";
+} from "../../shared/config/settings.js";
+import { makeSupervisor } from "../process/supervisor.js";
+import { stackOf, UserError } from "../../shared/process/user-error.js";
+import { welcome } from "../cli/welcome.js";
 
 export const help = `Runs everything on this machine against a simulated world: fifteen venues that speak their own protocols on
-loopback, with scripted faults (test/world/demo.txt) and ninety days of history, and three receivers of alerts. Its data are in
+loopback, with scripted faults (simulator/demo.txt) and ninety days of history, and three receivers of alerts. Its data are in
 DATA_DIR/demo, and so is the key of its channels where CHANNEL_KEY is not set. With fewer days it is up sooner; a history that is there already stays as it is.`;
 
 export const options = {
@@ -184,7 +185,7 @@ function keyFileIn(dataDir: string): string {
 /** The venues, and who is told of alerts. They stay where they are over a restart of this part: probes and core have read the registry. */
 async function world(): Promise<void> {
   const { startDemoReceivers } =
-    await import("../../test/world/demo-receivers.js");
+    await import("../../simulator/demo-receivers.js");
   const settings = readSettings();
   const log = makeLog("world", settings.logLevel);
   await runUntilStopped(log, async (life) => {
@@ -204,7 +205,7 @@ async function startWhereItWas(
 ): Promise<World> {
   const ports = (await portsIn(registryFile(settings))) ?? quietPorts(real);
   const dir = settings.dataDir;
-  const { startDemoWorld } = await import("../../test/world/demo.js");
+  const { startDemoWorld } = await import("../../simulator/demo.js");
   try {
     return await startDemoWorld(real, { ports, dir });
   } catch (error) {
@@ -237,9 +238,9 @@ function registryFile({ dataDir }: Settings): string {
 /** Once: a demo that is started again continues where it was. One that was stopped before it was up makes another. */
 async function history(days: number): Promise<void> {
   const { readHistoryNote, writeHistoryNote } =
-    await import("../../test/world/history-note.js");
+    await import("../../simulator/history-note.js");
   const { forgetHistory, holdRetention, makeRecentHistory } =
-    await import("../../test/world/history.js");
+    await import("../../simulator/history.js");
   await onDatabase("history", async (pool, { dataDir }, log) => {
     const note = readHistoryNote(dataDir);
     // earlier releases noted no days, and started no probe before the history was made
@@ -265,8 +266,8 @@ async function history(days: number): Promise<void> {
 /** Behind a service that runs: what the history still lacks. */
 async function earlier(): Promise<void> {
   const { readHistoryNote, writeHistoryNote } =
-    await import("../../test/world/history-note.js");
-  const { fillEarlier } = await import("../../test/world/history.js");
+    await import("../../simulator/history-note.js");
+  const { fillEarlier } = await import("../../simulator/history.js");
   await onDatabase("earlier", async (pool, { dataDir }, log) => {
     const { now, days, filledFrom, isComplete } =
       readHistoryNote(dataDir) ?? {};
@@ -296,14 +297,14 @@ async function engineHasCaughtUp(pool: Pool): Promise<void> {
 }
 
 async function isEarlierMissing(dataDir: string): Promise<boolean> {
-  const { readHistoryNote } = await import("../../test/world/history-note.js");
+  const { readHistoryNote } = await import("../../simulator/history-note.js");
   const note = readHistoryNote(dataDir);
   return note?.filledFrom != null && !note.isComplete;
 }
 
 /** Those of the world's receivers, each once however often the demo is started. */
 async function channels(): Promise<void> {
-  const { addDemoChannels } = await import("../../test/world/demo-channels.js");
+  const { addDemoChannels } = await import("../../simulator/demo-channels.js");
   await onDatabase("channels", async (pool, settings, log) => {
     const sealing = makeSealing(channelKeyOf(settings));
     await addDemoChannels(pool, sealing, settings.dataDir, log);

@@ -1,10 +1,11 @@
-import type { Given, Options } from "../command-line.js";
-import { runToEnd } from "../lifecycle.js";
-import { type Log, makeLog } from "../log.js";
-import { version } from "../package.js";
-import { loadRegistry, type Registry } from "../registry.js";
-import { readSettings, type Settings } from "../settings.js";
-import { UserError } from "../user-error.js";
+import type { Given, Options } from "../cli/command.js";
+import { runToEnd } from "../process/lifecycle.js";
+import { type Log, makeLog } from "../../shared/log/log.js";
+import { version } from "../../shared/config/package.js";
+import { type Registry } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { readSettings, type Settings } from "../../shared/config/settings.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { databaseFound } from "./doctor/database.js";
 import { type Finding, failure, ok } from "./doctor/finding.js";
 import { dataDirFound, filesFound, portsFound } from "./doctor/machine.js";

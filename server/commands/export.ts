@@ -1,15 +1,15 @@
-import type { Given, Options } from "../command-line.js";
-import { databaseFault } from "../database-fault.js";
-import { connect } from "../db.js";
+import type { Given, Options } from "../cli/command.js";
+import { databaseFault } from "../../shared/database/database-fault.js";
+import { connect } from "../../shared/database/db.js";
 import { writeExport } from "../export/export.js";
 import { forms, type FormName } from "../export/form.js";
 import { kinds, type What } from "../export/kinds.js";
 import type { Wanted } from "../export/records.js";
-import { instantExpected, parseInstant } from "../instant.js";
-import { runToEnd } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { databaseUrlOf, readSettings } from "../settings.js";
-import { UserError } from "../user-error.js";
+import { instantExpected, parseInstant } from "../../shared/text/instant.js";
+import { runToEnd } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 
 export const help = `Writes what was measured or decided within a period, as CSV or as JSON by lines, with the columns of the views of schema

@@ -1,4 +1,4 @@
-import type { Entry } from "../command-line.js";
+import type { Entry } from "../cli/command.js";
 
 export const help = `What an operator does about incidents.`;
 

@@ -1,4 +1,4 @@
-import { UserError } from "../user-error.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 /** The value of an option that takes a list with commas between. */
 export function listOf(option: string, value: string): string[] {

@@ -1,11 +1,11 @@
 import type { DatabaseError } from "pg";
-import type { Given, Options } from "../command-line.js";
-import { type Pool, sql } from "../db.js";
-import { runOnDatabase } from "../on-database.js";
-import { scramVerifier } from "../scram.js";
-import { secretIn } from "../secret-file.js";
-import { WrongValue } from "../setting-values.js";
-import { UserError } from "../user-error.js";
+import type { Given, Options } from "../cli/command.js";
+import { type Pool, sql } from "../../shared/database/db.js";
+import { runOnDatabase } from "../cli/on-database.js";
+import { scramVerifier } from "../database/scram.js";
+import { secretIn } from "../../shared/config/secret-file.js";
+import { WrongValue } from "../../shared/config/setting-values.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 import { print } from "./print.js";
 import { secretValue } from "./secret-value.js";

@@ -1,9 +1,9 @@
-import { connect } from "../db.js";
-import { runToEnd } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { migrate } from "../migrate.js";
-import { loadRegistry } from "../registry.js";
-import { databaseUrlOf, readSettings } from "../settings.js";
+import { connect } from "../../shared/database/db.js";
+import { runToEnd } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { migrate } from "../database/migrate.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
 export const help = `Brings the database to the schema of this build: applies schema files that it lacks, makes functions and views
 anew, and writes the registry's venues into it. Safe to repeat, and for two to run at once.`;

@@ -1,14 +1,17 @@
-import type { Given, Options } from "../command-line.js";
-import { addressesOf } from "../database-hosts.js";
-import { connect, type Pool } from "../db.js";
+import type { Given, Options } from "../cli/command.js";
+import { addressesOf } from "../../shared/database/database-hosts.js";
+import { connect, type Pool } from "../../shared/database/db.js";
 import { startEmbedded } from "../embedded/embedded.js";
-import { type Life, runToEnd } from "../lifecycle.js";
-import { type Log, makeLog } from "../log.js";
+import { type Life, runToEnd } from "../process/lifecycle.js";
+import { type Log, makeLog } from "../../shared/log/log.js";
 import { type Moved, move } from "../move/move.js";
-import { loadRegistry } from "../registry.js";
-import { readSettings, type Settings } from "../settings.js";
-import { parseDatabaseUrl, WrongValue } from "../setting-values.js";
-import { UserError } from "../user-error.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { readSettings, type Settings } from "../../shared/config/settings.js";
+import {
+  parseDatabaseUrl,
+  WrongValue,
+} from "../../shared/config/setting-values.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { plainTable } from "./plain-table.js";
 import { secretValue } from "./secret-value.js";
 

@@ -1,4 +1,4 @@
-import { UserError } from "../user-error.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 /**
  * The number of a channel or of a delivery.

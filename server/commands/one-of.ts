@@ -1,4 +1,4 @@
-import { UserError } from "../user-error.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 /** The value of an option that takes some words only. */
 export function oneOf<Word extends string>(

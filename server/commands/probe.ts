@@ -1,21 +1,22 @@
 import { join } from "node:path";
-import { startKeeper, type Keeper } from "../../probe/keeper.js";
-import { thisMachine } from "../../probe/machine.js";
+import { startKeeper, type Keeper } from "../../probe/sharing/keeper.js";
+import { thisMachine } from "../../probe/network/machine.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
-import { openSpool } from "../../probe/spool.js";
-import { openPool, warnUnlessReachable } from "../db.js";
-import { type Readiness, startHealth } from "../health.js";
-import { runUntilStopped } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { makeOwnMetrics } from "../own-metrics.js";
-import { version } from "../package.js";
-import { portsOf, requirePorts } from "../ports.js";
-import { recordSamples } from "../record-samples.js";
-import { loadRegistry, type Registry } from "../registry.js";
-import { databaseUrlOf, readSettings } from "../settings.js";
-import { UserError } from "../user-error.js";
-import { keepWatch, leaveWatch } from "../watch.js";
+import { openSpool } from "../../probe/delivery/spool.js";
+import { openPool, warnUnlessReachable } from "../../shared/database/db.js";
+import { type Readiness, startHealth } from "../health/health.js";
+import { runUntilStopped } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
+import { version } from "../../shared/config/package.js";
+import { portsOf, requirePorts } from "../process/ports.js";
+import { recordSamples } from "../database/record-samples.js";
+import { type Registry } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
+import { UserError } from "../../shared/process/user-error.js";
+import { keepWatch, leaveWatch } from "../../probe/sharing/watch.js";
 
 export const help = `Measures the venues of the registry from REGION, and delivers the samples to the database. While the database is
 away it goes on measuring, and keeps the samples in DATA_DIR until it is back. Several probes of one region share its

@@ -1,10 +1,10 @@
-import type { Given, Options } from "../command-line.js";
-import { databaseFault } from "../database-fault.js";
-import { connect } from "../db.js";
+import type { Given, Options } from "../cli/command.js";
+import { databaseFault } from "../../shared/database/database-fault.js";
+import { connect } from "../../shared/database/db.js";
 import { reconcileAll } from "../engine/reconcile-all.js";
-import { runToEnd } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { databaseUrlOf, readSettings } from "../settings.js";
+import { runToEnd } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { print } from "./print.js";
 
 export const help = `Recomputes all roll-ups from the samples that are kept, hour by hour and venue by venue, and makes again what differs.

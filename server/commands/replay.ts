@@ -1,13 +1,13 @@
-import type { Given, Options } from "../command-line.js";
-import { connect } from "../db.js";
+import type { Given, Options } from "../cli/command.js";
+import { connect } from "../../shared/database/db.js";
 import { readOtherRules } from "../engine/other-rules.js";
 import { replay, type ReplayOptions } from "../engine/replay.js";
 import { replayText, totalsOf } from "../engine/replay-report.js";
-import { instantExpected, parseInstant } from "../instant.js";
-import { runToEnd } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { databaseUrlOf, readSettings } from "../settings.js";
-import { UserError } from "../user-error.js";
+import { instantExpected, parseInstant } from "../../shared/text/instant.js";
+import { runToEnd } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 export const help = `Decides a past period once more from the samples that are kept, by other rules or by the same ones, and prints the
 incidents that they give and how these differ from the recorded ones. Nothing that is recorded changes: it works on copies

@@ -1,4 +1,4 @@
-import { UserError } from "../user-error.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 /** Longer than any URL or key that is taken. */
 const mostCharacters = 10_000;

@@ -1,4 +1,4 @@
-import { UserError } from "../user-error.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

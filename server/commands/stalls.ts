@@ -1,4 +1,4 @@
-import type { Entry } from "../command-line.js";
+import type { Entry } from "../cli/command.js";
 
 export const help = `From when on the silence of a stream is a stall.`;
 

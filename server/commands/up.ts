@@ -2,16 +2,16 @@ import {
   migrateDatabase,
   startDatabase,
   startServices,
-} from "../all-programs.js";
+} from "../process/all-programs.js";
 import { analystCommand } from "../embedded/analyst.js";
-import { runUntilStopped } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { portsOfAll, requirePorts } from "../ports.js";
-import { loadRegistry } from "../registry.js";
-import { readSettings, type Settings } from "../settings.js";
-import { makeSupervisor } from "../supervisor.js";
-import { UserError } from "../user-error.js";
-import { welcome } from "../welcome.js";
+import { runUntilStopped } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { portsOfAll, requirePorts } from "../process/ports.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { readSettings, type Settings } from "../../shared/config/settings.js";
+import { makeSupervisor } from "../process/supervisor.js";
+import { UserError } from "../../shared/process/user-error.js";
+import { welcome } from "../cli/welcome.js";
 
 export const help = `Starts the database (unless DATABASE_URL names one), brings its schema up to date, and runs core, web and a
 probe for each of REGIONS as processes of their own. One that dies is started again. SIGTERM or Ctrl-C stops all

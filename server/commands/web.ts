@@ -1,17 +1,17 @@
 import { makeReplicaMetrics } from "../api/replica-metrics.js";
 import { makeWebMetrics } from "../api/web-metrics.js";
 import { startWeb } from "../api/web.js";
-import { askedAtScrape } from "../asked-at-scrape.js";
-import { openPool, warnUnlessReachable } from "../db.js";
-import { startHealth } from "../health.js";
-import { runUntilStopped } from "../lifecycle.js";
-import { makeLog } from "../log.js";
-import { makeOwnMetrics } from "../own-metrics.js";
-import { portsOf, requirePorts } from "../ports.js";
-import { readiness } from "../readiness.js";
-import { loadRegistry } from "../registry.js";
-import { replicaState } from "../replica.js";
-import { databaseUrlOf, readSettings } from "../settings.js";
+import { askedAtScrape } from "../health/asked-at-scrape.js";
+import { openPool, warnUnlessReachable } from "../../shared/database/db.js";
+import { startHealth } from "../health/health.js";
+import { runUntilStopped } from "../process/lifecycle.js";
+import { makeLog } from "../../shared/log/log.js";
+import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
+import { portsOf, requirePorts } from "../process/ports.js";
+import { readiness } from "../health/readiness.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { replicaState } from "../database/replica.js";
+import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
 export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads, from DATABASE_READ_URL where that is set;
 /readyz then says how far that replica is behind, and is not ready beyond half a minute.`;

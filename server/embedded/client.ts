@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Socket } from "node:net";
-import type { Log } from "../log.js";
-import type { Outage } from "../outage.js";
+import type { Log } from "../../shared/log/log.js";
+import type { Outage } from "../../shared/log/outage.js";
 import type { Backend, Limit, Request, Standing, Terms } from "./backend.js";
 import { makeInbox, type Message } from "./inbox.js";
 import {

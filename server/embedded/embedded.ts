@@ -9,15 +9,18 @@
  */
 import { access, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lockDirectory } from "../directory-lock.js";
-import type { Log } from "../log.js";
+import { lockDirectory } from "../../shared/process/directory-lock.js";
+import type { Log } from "../../shared/log/log.js";
 import { startBackend, type Backend } from "./backend.js";
 import { howToInstall, isInstalled } from "./installed.js";
-import { isPasswordOf, scramVerifier } from "../scram.js";
-import { UserError } from "../user-error.js";
+import { isPasswordOf, scramVerifier } from "../database/scram.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { owner } from "./session.js";
-import { makePrivate } from "../make-private.js";
-import { keepOwnerPassword, keepPassFile } from "../embedded-passwords.js";
+import { makePrivate } from "../../shared/process/make-private.js";
+import {
+  keepOwnerPassword,
+  keepPassFile,
+} from "../../shared/config/embedded-passwords.js";
 import { startService, type Service } from "./service.js";
 
 export interface EmbeddedOptions {

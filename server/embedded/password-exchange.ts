@@ -10,7 +10,7 @@ import {
   parseVerifier,
   proves,
   serverSignature,
-} from "../scram.js";
+} from "../database/scram.js";
 
 export const mechanism = "SCRAM-SHA-256";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import type { Log } from "../log.js";
-import { makeOutage } from "../outage.js";
+import type { Log } from "../../shared/log/log.js";
+import { makeOutage } from "../../shared/log/outage.js";
 import type { Backend } from "./backend.js";
 import { serveClient, type Client } from "./client.js";
 import { errorResponse, type Complaint } from "./messages.js";

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { countsAsAway } from "../database-away.js";
-import type { Pool } from "../db.js";
-import type { Log } from "../log.js";
+import { countsAsAway } from "../../shared/database/database-away.js";
+import type { Pool } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
 import { decideWhatIsDue } from "./deciding.js";
 import { makeLease, type Term } from "./lease.js";
-import { startLoop } from "../loop.js";
-import { makeOutage } from "../outage.js";
-import { stackOf } from "../user-error.js";
+import { startLoop } from "../../shared/process/loop.js";
+import { makeOutage } from "../../shared/log/outage.js";
+import { stackOf } from "../../shared/process/user-error.js";
 import type { EngineMetrics } from "./metrics.js";
 import { type RulesRow, rulesRow } from "./rules.js";
 import {

@@ -1,8 +1,8 @@
-import { countsAsAway } from "../database-away.js";
-import { type Pool, sql } from "../db.js";
-import type { Log } from "../log.js";
-import type { Outage } from "../outage.js";
-import { stackOf } from "../user-error.js";
+import { countsAsAway } from "../../shared/database/database-away.js";
+import { type Pool, sql } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
+import type { Outage } from "../../shared/log/outage.js";
+import { stackOf } from "../../shared/process/user-error.js";
 import type { Term } from "./lease.js";
 import type { EngineMetrics } from "./metrics.js";
 import type { RulesRow } from "./rules.js";

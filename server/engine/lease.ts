@@ -1,4 +1,4 @@
-import { type Pool, sql } from "../db.js";
+import { type Pool, sql } from "../../shared/database/db.js";
 
 /** An office that one holder has at a time, for as long as it renews it. */
 export interface Lease {

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram } from "prom-client";
-import { askedAtScrape } from "../asked-at-scrape.js";
-import type { Db } from "../db.js";
-import type { Log } from "../log.js";
-import type { OwnMetrics } from "../own-metrics.js";
+import { askedAtScrape } from "../health/asked-at-scrape.js";
+import type { Db } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
+import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 import {
   type ReconcileMetrics,
   reconciled,

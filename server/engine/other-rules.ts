@@ -1,7 +1,7 @@
 /** Rules that an operator tries in a replay, as a file names them. */
-import { readJsonFile } from "../json-file.js";
-import type { Rule } from "../rule.js";
-import { UserError } from "../user-error.js";
+import { readJsonFile } from "../../shared/registry/json-file.js";
+import type { Rule } from "../../shared/measurement/rule.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { publicName, rules, type RulesRow } from "./rules.js";
 
 /** One number that is not the present one. */

@@ -1,5 +1,5 @@
-import type { Pool } from "../db.js";
-import type { Log } from "../log.js";
+import type { Pool } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
 import { type Difference, reconcile, type Window } from "./reconcile.js";
 
 export interface ReconciledAll {

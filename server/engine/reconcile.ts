@@ -7,8 +7,8 @@
  * else refreshes, and takes no lock.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Pool, sql } from "../db.js";
-import type { Log } from "../log.js";
+import { type Pool, sql } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
 import { underWayElsewhere } from "./under-way.js";
 
 /** Another refreshes the same, and is done soon. */

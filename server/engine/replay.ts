@@ -3,11 +3,11 @@
  * with the recorded ones. It begins with what the engine knew then: the incidents, impairments and typical latencies
  * as recorded, and the states as the samples before give them. See sql/engine/090-replay.sql.
  */
-import { type Db, type Pool, sql } from "../db.js";
-import type { Log } from "../log.js";
-import { schemaState } from "../schema-state.js";
-import { version } from "../package.js";
-import { UserError } from "../user-error.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
+import { schemaState } from "../database/schema-state.js";
+import { version } from "../../shared/config/package.js";
+import { UserError } from "../../shared/process/user-error.js";
 import {
   compareIncidents,
   type Incident,

@@ -1,6 +1,6 @@
-import { type Db, type Pool, sql } from "../db.js";
-import { unknownIncident } from "../unknown-incident.js";
-import { UserError } from "../user-error.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { unknownIncident } from "../database/unknown-incident.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 /** What a retraction did. */
 export interface Retracted {

@@ -2,7 +2,7 @@
  * The constants of the engine: each number once, with its unit and its reason. What they do is written down in RULEBOOK.md.
  * `engine.rules` in SQL has the same fields; core hands them to every tick.
  */
-import type { Rule } from "../rule.js";
+import type { Rule } from "../../shared/measurement/rule.js";
 
 export const rules = [
   {

@@ -1,7 +1,7 @@
 /** Schemas for tables of a run, which come first in the search path and are gone after it. */
 import { randomBytes } from "node:crypto";
-import { type Db, type Pool, sql } from "../db.js";
-import { UserError } from "../user-error.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { UserError } from "../../shared/process/user-error.js";
 
 export interface Scratch {
   name: string;

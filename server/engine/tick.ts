@@ -1,5 +1,5 @@
-import type { Db } from "../db.js";
-import { version } from "../package.js";
+import type { Db } from "../../shared/database/db.js";
+import { version } from "../../shared/config/package.js";
 import type { Term } from "./lease.js";
 import { rulesRow } from "./rules.js";
 

@@ -1,7 +1,7 @@
-import { countsAsAway } from "../database-away.js";
-import { type Pool, sql } from "../db.js";
-import type { Log } from "../log.js";
-import { stackOf } from "../user-error.js";
+import { countsAsAway } from "../../shared/database/database-away.js";
+import { type Pool, sql } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
+import { stackOf } from "../../shared/process/user-error.js";
 import type { EngineMetrics } from "./metrics.js";
 import { makeReconciler } from "./reconcile.js";
 import { underWayElsewhere } from "./under-way.js";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { UserError } from "../user-error.js";
+import { UserError } from "../../shared/process/user-error.js";
 import type { FormName } from "./form.js";
 import type { Wanted } from "./records.js";
 

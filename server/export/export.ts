@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
-import { type Db, type Pool, sql } from "../db.js";
-import type { Log } from "../log.js";
-import { UserError } from "../user-error.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { noteBegun, noteFinished, refuseOther } from "./begun.js";
 import { type FormName, forms } from "./form.js";
 import { kinds, type Period, periodKept } from "./kinds.js";

@@ -1,4 +1,4 @@
-import { csvText } from "../csv-text.js";
+import { csvText } from "../../shared/text/csv-text.js";
 
 /** How records are written, and read again by whoever goes on after the last one. Each ends with a line feed. */
 export interface Form {

@@ -1,4 +1,4 @@
-import { type Db, sql } from "../db.js";
+import { type Db, sql } from "../../shared/database/db.js";
 
 /** What can be written, and how it is read: a window of time at once, in an order by a key. */
 export interface Kind {

@@ -2,7 +2,7 @@ import { createWriteStream, existsSync } from "node:fs";
 import { stat, truncate } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { Writable } from "node:stream";
-import { outputFault, UserError } from "../user-error.js";
+import { outputFault, UserError } from "../../shared/process/user-error.js";
 import type { Form } from "./form.js";
 import { kinds, type What } from "./kinds.js";
 import { lastRecord, readPart } from "./last-record.js";

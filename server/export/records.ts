@@ -1,4 +1,4 @@
-import type { Pool } from "../db.js";
+import type { Pool } from "../../shared/database/db.js";
 import { type Kind, kinds, type Period, type What } from "./kinds.js";
 
 /** Values of a row's key, as the database gave them or as a file has them. */

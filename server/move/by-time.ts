@@ -1,5 +1,5 @@
-import { type Db, type Pool, sql } from "../db.js";
-import { UserError } from "../user-error.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { copyRows } from "./copy-rows.js";
 import { type Timed, type Window, windowsOf } from "./part.js";
 

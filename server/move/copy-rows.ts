@@ -1,4 +1,4 @@
-import type { Db, Pool } from "../db.js";
+import type { Db, Pool } from "../../shared/database/db.js";
 import { type Part, within, type Window } from "./part.js";
 
 /** A batch is sent as one array: some megabytes, whatever the rows are. */

@@ -1,6 +1,6 @@
-import { type Db, type Pool, sql } from "../db.js";
-import { schemaState } from "../schema-state.js";
-import { UserError } from "../user-error.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { schemaState } from "../database/schema-state.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { isTimed, type Part } from "./part.js";
 
 /** What is read: see `sql/queries/move_source.sql`. */

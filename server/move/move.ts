@@ -1,7 +1,7 @@
-import { type Db, type Pool, sql } from "../db.js";
-import type { Log } from "../log.js";
-import { migrate } from "../migrate.js";
-import type { Registry } from "../registry.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
+import { migrate } from "../database/migrate.js";
+import type { Registry } from "../../shared/registry/registry.js";
 import { advance, compress, copyByTime, doneUntil } from "./by-time.js";
 import {
   readSource,

@@ -1,4 +1,4 @@
-import type { Db } from "../db.js";
+import type { Db } from "../../shared/database/db.js";
 
 /** A table, the samples or a roll-up, as `sql/queries/move_parts.sql` describes it. Names are quoted already. */
 export type Part = Table | Timed;

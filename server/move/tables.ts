@@ -1,4 +1,4 @@
-import { type Db, type Pool, sql } from "../db.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
 import { copyRows } from "./copy-rows.js";
 import type { Source } from "./endpoints.js";
 import { isTable, type Part, type Table } from "./part.js";

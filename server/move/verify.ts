@@ -1,5 +1,5 @@
-import { type Db, sql } from "../db.js";
-import { UserError } from "../user-error.js";
+import { type Db, sql } from "../../shared/database/db.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { isTimed, type Part, type Window, windowsOf, within } from "./part.js";
 
 /** What both sides have of a part. */

@@ -3,7 +3,7 @@
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { Agent, request, type Dispatcher } from "undici";
-import { retryAfterMs } from "../retry-after.js";
+import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import { deadlineIn } from "./deadline.js";
 import { shown } from "./shape.js";
 

@@ -1,5 +1,5 @@
-import type { Log } from "../log.js";
-import { makeOutage } from "../outage.js";
+import type { Log } from "../../shared/log/log.js";
+import { makeOutage } from "../../shared/log/outage.js";
 import type { Source } from "./feed.js";
 
 /** What is logged of a reading. */

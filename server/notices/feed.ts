@@ -1,6 +1,6 @@
 /** What a venue's own status feed says, in one shape for all kinds of feed. */
 
-import type { Official } from "../registry.js";
+import type { Official } from "../../shared/registry/registry.js";
 
 export type NoticeKind = "incident" | "maintenance";
 

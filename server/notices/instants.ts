@@ -1,6 +1,6 @@
 /** Instants as venues write them. The years 1 to 9999 are what JavaScript and PostgreSQL spell alike. */
 
-import { isOnCalendar } from "../instant.js";
+import { isOnCalendar } from "../../shared/text/instant.js";
 
 const iso =
   /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;

@@ -1,4 +1,4 @@
-import type { Db } from "../db.js";
+import type { Db } from "../../shared/database/db.js";
 import type { Reading } from "./feed.js";
 
 /** A venue that posts a notice every half hour has fifty a day. What invents more than this is no feed. */

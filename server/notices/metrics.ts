@@ -1,5 +1,5 @@
 import { Counter, Histogram } from "prom-client";
-import type { OwnMetrics } from "../own-metrics.js";
+import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 
 /** What a core tells of its reading of venues' feeds. */
 export interface NoticesMetrics {

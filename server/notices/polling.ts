@@ -1,5 +1,5 @@
-import type { Db } from "../db.js";
-import type { Log } from "../log.js";
+import type { Db } from "../../shared/database/db.js";
+import type { Log } from "../../shared/log/log.js";
 import { feedKinds } from "./feed-kinds.js";
 import { makeFeedLog } from "./feed-log.js";
 import type { FeedReader, Source } from "./feed.js";

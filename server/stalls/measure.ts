@@ -1,5 +1,9 @@
-import type { Db } from "../db.js";
-import type { Registry, StallThreshold, Stream } from "../registry.js";
+import type { Db } from "../../shared/database/db.js";
+import type {
+  Registry,
+  StallThreshold,
+  Stream,
+} from "../../shared/registry/registry.js";
 import {
   type Distribution,
   distributionOf,

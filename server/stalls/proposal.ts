@@ -1,6 +1,6 @@
 /** From the quiet periods of a stream to its stall threshold. */
 
-import type { StallThreshold, Stream } from "../registry.js";
+import type { StallThreshold, Stream } from "../../shared/registry/registry.js";
 import { type Silence, totalOf } from "./silences.js";
 
 export type Distribution = NonNullable<StallThreshold["distribution"]>;

@@ -1,12 +1,14 @@
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
-  loadRegistry,
-  parseRegistry,
   type Registry,
   type StallThreshold,
-} from "../registry.js";
-import { UserError } from "../user-error.js";
+} from "../../shared/registry/registry.js";
+import {
+  loadRegistry,
+  parseRegistry,
+} from "../../shared/registry/load-registry.js";
+import { UserError } from "../../shared/process/user-error.js";
 import { jsonSpans } from "./json-spans.js";
 
 export interface Threshold {

@@ -2,7 +2,7 @@
 -- failures in a row, and is switched off by too many of them, or at once by a receiver that says that it is gone.
 --
 -- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs, retryAfterMs, spread}]: the answer
--- was there `agoMs` ago, and `spread` stretches the pause before the next attempt; $3 the rules of deliveries (server/alerts/rules.ts).
+-- was there `agoMs` ago, and `spread` stretches the pause before the next attempt; $3 the rules of deliveries (server/alerts/delivery/rules.ts).
 -- Rows {attempt_id, delivery_id, event_id, cause, channel_id, format, state, failures, due_at, channel_off: null | failures | gone,
 -- channel_failures, first_sent_after_ms, delivered_after_ms}, one for each result that counted. The last two are since the event was
 -- recorded; null where this attempt was not the first, or did not deliver, and of what did not leave because it happened.

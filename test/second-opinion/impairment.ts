@@ -1,5 +1,5 @@
 /** Chapter 4 of the rule book: regions whose own network is bad. */
-import type { RegionView } from "./region-view.js";
+import type { RegionView } from "./view.js";
 import { vantagesAt } from "./vantage.js";
 import { isBad, type Rules, type World } from "./world.js";
 

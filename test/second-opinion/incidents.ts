@@ -7,7 +7,8 @@ import {
 } from "./impairment.js";
 import { isOutlier, type Outlier } from "./outliers.js";
 import { confirm } from "./quorum.js";
-import { type RegionView, troubleBeganAt, viewOf } from "./region-view.js";
+import { troubleBeganAt, viewOf } from "./region-view.js";
+import { type RegionView } from "./view.js";
 import {
   isBad,
   type Rules,

@@ -1,5 +1,5 @@
 /** Chapter 5 of the rule book: what the regions together confirm, of a component, a venue and the fleet. */
-import type { RegionView } from "./region-view.js";
+import type { RegionView } from "./view.js";
 import { isBad, type State, type World } from "./world.js";
 
 export interface Confirmed<View> {

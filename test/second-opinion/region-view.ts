@@ -1,4 +1,5 @@
 /** Chapter 3 of the rule book: what one region sees of one component. */
+import { type RegionView } from "./view.js";
 import {
   type Impairment,
   hadOwnTrouble,
@@ -13,27 +14,6 @@ import {
   type Series,
   type State,
 } from "./world.js";
-
-export interface RegionView {
-  venue: string;
-  component: string;
-  region: string;
-  state: State;
-  reporting: boolean;
-  /** Within the window; so are the next two. */
-  samples: number;
-  failed: number;
-  slow: number;
-  badRun: number;
-  /** Slot of the first sample of the bad run; null where there is none. */
-  runFrom: number | null;
-  failsInPart: boolean;
-  confirms: boolean;
-  /** Slot of the newest bad sample in the window. */
-  newestBadAt: number | null;
-  /** Slot of the newest sample in the window. */
-  newestAt: number | null;
-}
 
 /** Of an incident, what a region's view needs. */
 interface PastIncident {

@@ -23,7 +23,7 @@ import {
   venueId,
   venueName,
 } from "./shapes.js";
-import { faults } from "../../sample.js";
+import { faults } from "../../../shared/measurement/sample.js";
 
 const decidedAt = "2026-01-31T11:41:20.000Z";
 

@@ -1,4 +1,4 @@
-import { faults } from "../../sample.js";
+import { faults } from "../../../shared/measurement/sample.js";
 import {
   counts,
   eitherOf,

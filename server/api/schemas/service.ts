@@ -1,7 +1,7 @@
-import { units } from "../../rule.js";
-import { services } from "../../service.js";
-import { unmeasuredReasons } from "../../unmeasured.js";
-import { troubleKinds } from "../../watch.js";
+import { units } from "../../../shared/measurement/rule.js";
+import { services } from "../../../shared/config/service.js";
+import { unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
+import { troubleKinds } from "../../../shared/measurement/trouble.js";
 import {
   counts,
   day,

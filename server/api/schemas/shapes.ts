@@ -1,5 +1,5 @@
 import type { SchemaObject } from "openapi3-ts/oas31";
-import { categories } from "../../registry.js";
+import { categories } from "../../../shared/registry/registry.js";
 
 /** Only the compiler sees it: it carries the type that a schema describes. */
 declare const described: unique symbol;

@@ -1,17 +1,17 @@
-import { addChannel, type Added } from "../../alerts/add-channel.js";
+import { addChannel, type Added } from "../../alerts/channels/add-channel.js";
 import {
   floors,
   type Format,
   formats,
   serviceRegions,
-} from "../../alerts/channel.js";
-import { credentialOf } from "../../alerts/credential.js";
-import { makeSealing } from "../../alerts/sealing.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
-import { categories } from "../../registry.js";
-import { channelKeyOf, readSettings } from "../../settings.js";
-import { UserError } from "../../user-error.js";
+} from "../../alerts/channels/channel.js";
+import { credentialOf } from "../../alerts/channels/credential.js";
+import { makeSealing } from "../../alerts/channels/sealing.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
+import { categories } from "../../../shared/registry/registry.js";
+import { channelKeyOf, readSettings } from "../../../shared/config/settings.js";
+import { UserError } from "../../../shared/process/user-error.js";
 import { listOf } from "../list-of.js";
 import { oneOf } from "../one-of.js";
 import { print } from "../print.js";

@@ -1,5 +1,5 @@
-import type { Format } from "../../alerts/channel.js";
-import { UserError } from "../../user-error.js";
+import type { Format } from "../../alerts/channels/channel.js";
+import { UserError } from "../../../shared/process/user-error.js";
 import { secretValue } from "../secret-value.js";
 
 /** The value of the option that this format has, `--url` or `--key`. */

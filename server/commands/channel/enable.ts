@@ -1,6 +1,6 @@
-import { enableChannel } from "../../alerts/switch-channel.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
+import { enableChannel } from "../../alerts/channels/switch-channel.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
 import { numberWord } from "../number-word.js";
 import { print } from "../print.js";
 import { stateIn } from "./words.js";

@@ -1,6 +1,6 @@
-import { channelsOf } from "../../alerts/channels.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
+import { channelsOf } from "../../alerts/channels/channels.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
 import { print } from "../print.js";
 import { channelList } from "./words.js";
 

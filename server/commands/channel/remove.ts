@@ -1,6 +1,6 @@
-import { removeChannel } from "../../alerts/remove-channel.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
+import { removeChannel } from "../../alerts/channels/remove-channel.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
 import { numberWord } from "../number-word.js";
 import { print } from "../print.js";
 

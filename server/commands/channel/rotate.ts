@@ -1,14 +1,14 @@
-import { channelsOf, noChannel } from "../../alerts/channels.js";
-import { credentialOf } from "../../alerts/credential.js";
+import { channelsOf, noChannel } from "../../alerts/channels/channels.js";
+import { credentialOf } from "../../alerts/channels/credential.js";
 import {
   replaceCredential,
   rotateSecret,
-} from "../../alerts/rotate-channel.js";
-import { makeSealing } from "../../alerts/sealing.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
-import { channelKeyOf } from "../../settings.js";
-import { UserError } from "../../user-error.js";
+} from "../../alerts/channels/rotate-channel.js";
+import { makeSealing } from "../../alerts/channels/sealing.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
+import { channelKeyOf } from "../../../shared/config/settings.js";
+import { UserError } from "../../../shared/process/user-error.js";
 import { numberWord } from "../number-word.js";
 import { print } from "../print.js";
 import { credentialText } from "./credential-text.js";

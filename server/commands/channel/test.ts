@@ -1,7 +1,7 @@
-import { sendByHand } from "../../alerts/send-by-hand.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
-import { UserError } from "../../user-error.js";
+import { sendByHand } from "../../alerts/delivery/send-by-hand.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
+import { UserError } from "../../../shared/process/user-error.js";
 import { sendingByHand } from "../by-hand.js";
 import { deliveryText, outcomeIn } from "../delivery/words.js";
 import { numberWord } from "../number-word.js";

@@ -1,5 +1,5 @@
 /** A channel in words, for people. */
-import type { Channel } from "../../alerts/channel.js";
+import type { Channel } from "../../alerts/channels/channel.js";
 import { plainTable } from "../plain-table.js";
 
 export function channelList(channels: readonly Channel[]): string {

@@ -1,8 +1,8 @@
-import { deliveriesOf } from "../../alerts/deliveries.js";
-import { deliveryStates } from "../../alerts/delivery.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
-import { UserError } from "../../user-error.js";
+import { deliveriesOf } from "../../alerts/delivery/deliveries.js";
+import { deliveryStates } from "../../alerts/delivery/delivery.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
+import { UserError } from "../../../shared/process/user-error.js";
 import { numberWord } from "../number-word.js";
 import { oneOf } from "../one-of.js";
 import { print } from "../print.js";

@@ -1,12 +1,12 @@
-import type { Delivery } from "../../alerts/delivery.js";
+import type { Delivery } from "../../alerts/delivery/delivery.js";
 import {
   missedBy,
   replayAll,
   replaysOf,
-} from "../../alerts/replay-deliveries.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
-import { UserError } from "../../user-error.js";
+} from "../../alerts/delivery/replay-deliveries.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
+import { UserError } from "../../../shared/process/user-error.js";
 import { sendingByHand } from "../by-hand.js";
 import { numberWord } from "../number-word.js";
 import { print } from "../print.js";

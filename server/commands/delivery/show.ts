@@ -1,6 +1,6 @@
-import { deliveryOf } from "../../alerts/deliveries.js";
-import type { Given, Options } from "../../command-line.js";
-import { runOnDatabase } from "../../on-database.js";
+import { deliveryOf } from "../../alerts/delivery/deliveries.js";
+import type { Given, Options } from "../../cli/command.js";
+import { runOnDatabase } from "../../cli/on-database.js";
 import { numberWord } from "../number-word.js";
 import { print } from "../print.js";
 import { deliveryText } from "./words.js";

@@ -1,5 +1,5 @@
 /** A delivery in words, for people. */
-import type { Attempt, Delivery } from "../../alerts/delivery.js";
+import type { Attempt, Delivery } from "../../alerts/delivery/delivery.js";
 import { plainTable } from "../plain-table.js";
 
 export function deliveryList(deliveries: readonly Delivery[]): string {

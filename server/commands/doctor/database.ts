@@ -1,18 +1,21 @@
 /** What the database is, whether it fits this build, what its user may do, and who reports to it. */
-import { databaseFault } from "../../database-fault.js";
-import { type Pool, openPool, sql } from "../../db.js";
-import type { Log } from "../../log.js";
+import { databaseFault } from "../../../shared/database/database-fault.js";
+import { type Pool, openPool, sql } from "../../../shared/database/db.js";
+import type { Log } from "../../../shared/log/log.js";
 import {
   advice,
   isOlder,
   isTested,
   tested,
   testedRange,
-} from "../../require-extension.js";
-import { definitionsFault, schemaState } from "../../schema-state.js";
-import { version } from "../../package.js";
-import type { Registry } from "../../registry.js";
-import { databaseUrlOf, type Settings } from "../../settings.js";
+} from "../../database/require-extension.js";
+import { definitionsFault, schemaState } from "../../database/schema-state.js";
+import { version } from "../../../shared/config/package.js";
+import type { Registry } from "../../../shared/registry/registry.js";
+import {
+  databaseUrlOf,
+  type Settings,
+} from "../../../shared/config/settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
 
 /** A clock that is off by the first is in the way of comparing logs, by the second samples are refused. */

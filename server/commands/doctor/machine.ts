@@ -4,11 +4,11 @@ import { createReadStream, type Dirent, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
-import { newline } from "../../../probe/spool-record.js";
-import { addressOf } from "../../listen.js";
-import { embeddedPort, portsOf } from "../../ports.js";
-import type { Registry } from "../../registry.js";
-import type { Settings } from "../../settings.js";
+import { newline } from "../../../probe/delivery/spool-record.js";
+import { addressOf } from "../../../shared/config/address.js";
+import { embeddedPort, portsOf } from "../../process/ports.js";
+import type { Registry } from "../../../shared/registry/registry.js";
+import type { Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
 
 const mebibyte = 2 ** 20;
@@ -173,7 +173,7 @@ function isSegment(entry: Dirent): boolean {
   return entry.isFile() && entry.name.endsWith(".samples");
 }
 
-/** A line is a sample (probe/spool-record.ts). */
+/** A line is a sample (probe/delivery/spool-record.ts). */
 async function readLines(
   path: string,
 ): Promise<{ lines: number; bytes: number }> {

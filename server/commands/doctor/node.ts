@@ -1,5 +1,5 @@
-import { isMaintained, maintainedLines, nodeLines } from "../../node-lines.js";
-import { version } from "../../package.js";
+import { isMaintained, maintainedLines, nodeLines } from "./node-lines.js";
+import { version } from "../../../shared/config/package.js";
 import { type Finding, ok, warning } from "./finding.js";
 
 /** Whether Node is of a line that this release is tested on, and that still gets security fixes. An older one than is needed does not come here (cli.ts). */

@@ -1,9 +1,9 @@
 /** How the replica does from which web reads. */
-import { databaseFault } from "../../database-fault.js";
-import { openPool } from "../../db.js";
-import type { Log } from "../../log.js";
-import { replicaCheck, replicaState } from "../../replica.js";
-import type { Settings } from "../../settings.js";
+import { databaseFault } from "../../../shared/database/database-fault.js";
+import { openPool } from "../../../shared/database/db.js";
+import type { Log } from "../../../shared/log/log.js";
+import { replicaCheck, replicaState } from "../../database/replica.js";
+import type { Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, ok } from "./finding.js";
 
 /** Null where there is none. */

@@ -3,13 +3,23 @@ import { setMaxListeners } from "node:events";
 import { isIP } from "node:net";
 import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ClockWatch, makeClockWatch } from "../../../probe/clock-error.js";
-import { isUnmeasured, type Outcome } from "../../../probe/measurement.js";
-import { makeResolver, type Resolver } from "../../../probe/resolver.js";
-import { makeRest, type Rest } from "../../../probe/rest.js";
-import { openSocket } from "../../../probe/socket.js";
-import { isBeyondBearing } from "../../../probe/troubles.js";
-import { hostsOf, type Registry, type Venue } from "../../registry.js";
+import {
+  type ClockWatch,
+  makeClockWatch,
+} from "../../../probe/network/clock-error.js";
+import { isUnmeasured, type Outcome } from "../../../probe/rest/measurement.js";
+import {
+  makeResolver,
+  type Resolver,
+} from "../../../probe/network/resolver.js";
+import { makeRest, type Rest } from "../../../probe/rest/rest.js";
+import { openSocket } from "../../../probe/stream/socket.js";
+import { isBeyondBearing } from "../../../probe/network/troubles.js";
+import {
+  hostsOf,
+  type Registry,
+  type Venue,
+} from "../../../shared/registry/registry.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
 export interface Reached {

@@ -1,11 +1,11 @@
-import type { Given, Options } from "../../command-line.js";
+import type { Given, Options } from "../../cli/command.js";
 import {
   type AlertsLeft,
   type Retracted,
   retractIncident,
 } from "../../engine/retract.js";
-import { runOnDatabase } from "../../on-database.js";
-import { UserError } from "../../user-error.js";
+import { runOnDatabase } from "../../cli/on-database.js";
+import { UserError } from "../../../shared/process/user-error.js";
 
 export const help = `Retracts an incident that was none: a check of ours that was wrong, a fault of our own. It is kept in the
 database with the reason, and no list, count or pattern has it any more. Its page is 404 and says when it was retracted and why:

@@ -1,14 +1,17 @@
-import type { Options, Given } from "../../command-line.js";
-import { databaseFault } from "../../database-fault.js";
-import { connect } from "../../db.js";
-import { runToEnd } from "../../lifecycle.js";
-import { makeLog } from "../../log.js";
-import { loadRegistry } from "../../registry.js";
-import { databaseUrlOf, readSettings } from "../../settings.js";
+import type { Options, Given } from "../../cli/command.js";
+import { databaseFault } from "../../../shared/database/database-fault.js";
+import { connect } from "../../../shared/database/db.js";
+import { runToEnd } from "../../process/lifecycle.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import {
+  databaseUrlOf,
+  readSettings,
+} from "../../../shared/config/settings.js";
 import { measureStalls, type StreamReport } from "../../stalls/measure.js";
 import { reportText } from "../../stalls/report.js";
 import { writeThresholds } from "../../stalls/write.js";
-import { UserError } from "../../user-error.js";
+import { UserError } from "../../../shared/process/user-error.js";
 
 /** As long as raw samples are kept (sql/upkeep.sql). */
 export const mostDays = 8;

@@ -1,0 +1,83 @@
+import { parsePath } from "../../shared/registry/json-path.js";
+import type { Newest, TimeUnit } from "../../shared/registry/registry.js";
+import { milliseconds } from "../stream/event-time.js";
+
+/** The newest thing in an answer: when it was, milliseconds since 1970, or a mark that is another for each. */
+export type NewestThing = { atMs: number } | { id: string };
+
+/** Reads when something in a parsed answer was, milliseconds since 1970; null where the answer does not say it. */
+export function compileTime({
+  path,
+  word,
+  unit,
+}: {
+  path: string;
+  word?: number;
+  unit: TimeUnit;
+}): (answer: unknown) => number | null {
+  const valueOf = parsePath(path);
+  if (word === undefined) return (answer) => timeMs(valueOf(answer), unit);
+  return (answer) => timeMs(wordOf(valueOf(answer), word), unit);
+}
+
+/** Finds the newest thing in a parsed answer; null where it has none, as a list of trades in a quiet minute. */
+export function compileNewest({
+  path,
+  list,
+  unit,
+}: Newest): (answer: unknown) => NewestThing | null {
+  if (unit === "id") {
+    const idOf = parsePath(path);
+    return (answer) => markOf(idOf(answer));
+  }
+  const timeOf = compileTime({ path, unit });
+  if (list === undefined) return (answer) => at(timeOf(answer));
+  const listOf = parsePath(list);
+  return (answer) => {
+    const entries = listOf(answer);
+    if (!Array.isArray(entries)) return null;
+    const newestMs = entries.reduce<number>(
+      (newest, entry) => Math.max(newest, timeOf(entry) ?? -Infinity),
+      -Infinity,
+    );
+    return at(newestMs);
+  };
+}
+
+function at(atMs: number | null): NewestThing | null {
+  return atMs === null || atMs === -Infinity ? null : { atMs };
+}
+
+function markOf(id: unknown): NewestThing | null {
+  return typeof id === "string" || typeof id === "number"
+    ? { id: String(id) }
+    : null;
+}
+
+function timeMs(value: unknown, unit: TimeUnit): number | null {
+  const ms =
+    unit === "iso" ? isoMs(value) : numberIn(value) * milliseconds[unit];
+  return Number.isFinite(ms) ? ms : null;
+}
+
+function isoMs(value: unknown): number {
+  return typeof value === "string" ? Date.parse(value) : NaN;
+}
+
+/** Venues write the same number as a number or as a text. */
+function numberIn(value: unknown): number {
+  if (typeof value === "number") return value;
+  const isNumber =
+    typeof value === "string" && /^(\d+(\.\d+)?|0x[0-9a-f]+)$/i.test(value);
+  return isNumber ? Number(value) : NaN;
+}
+
+/** 32 bytes in hexadecimal digits. */
+const wordDigits = 64;
+
+function wordOf(words: unknown, place: number): unknown {
+  if (typeof words !== "string" || !words.startsWith("0x")) return null;
+  const from = 2 + place * wordDigits;
+  const word = words.slice(from, from + wordDigits);
+  return word.length === wordDigits ? `0x${word}` : null;
+}

@@ -1,0 +1,339 @@
+import type { RestEndpoint } from "../../shared/registry/registry.js";
+import { retryAfterMs } from "../../shared/measurement/retry-after.js";
+import type { Fault } from "../../shared/measurement/sample.js";
+import type { AnswerVerdict } from "./answer-verdict.js";
+import {
+  causeOf,
+  causeOfRefusal,
+  unlessOurNetwork,
+  type Cause,
+} from "./cause.js";
+import {
+  compileAnswerCheck,
+  maxBodyBytes,
+  type AnswerCheck,
+} from "./checks.js";
+import { stampOf, type ClockWatch } from "../network/clock-error.js";
+import {
+  makeLane,
+  type Exchange,
+  type ExchangeLimits,
+  type Lane,
+  type Request,
+} from "./exchange.js";
+import {
+  isUnmeasured,
+  nothingMeasured,
+  unservedBy,
+  type Measurement,
+  type Outcome,
+} from "./measurement.js";
+import { makePauses } from "./pauses.js";
+import type { Resolver } from "../network/resolver.js";
+
+export interface RestOptions {
+  userAgent: string;
+  resolver: Resolver;
+  /** Is told what the answers' dates say of this machine's clock. */
+  clock?: Pick<ClockWatch, "answered">;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
+}
+
+export interface Rest {
+  /**
+   * Prepares the measurement of one endpoint: one attempt, no redirects, never a rejection.
+   *
+   * @param verdict on the age of its data; absent: any age is good
+   */
+  endpoint(endpoint: RestEndpoint, verdict?: AnswerVerdict): Measure;
+  close(): Promise<void>;
+}
+
+/** @param fresh whether to open a connection for it although one from earlier is there */
+export type Measure = (
+  signal: AbortSignal,
+  fresh?: boolean,
+) => Promise<Outcome>;
+
+/** What one endpoint needs, prepared once. */
+interface Plan {
+  endpoint: RestEndpoint;
+  origin: string;
+  host: string;
+  request: Request;
+  limits: ExchangeLimits;
+  check: AnswerCheck;
+  verdict: AnswerVerdict | null;
+}
+
+/** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
+export function makeRest({
+  userAgent,
+  resolver,
+  clock,
+  ca,
+}: RestOptions): Rest {
+  const way = { lookup: resolver.lookup, ...(ca !== undefined && { ca }) };
+  const lanes = new Set<Lane>();
+  const idleLanes = new Map<string, Lane[]>();
+  const pauses = makePauses();
+
+  async function measure(
+    plan: Plan,
+    signal: AbortSignal,
+    fresh: boolean,
+  ): Promise<Exchange> {
+    const { origin, host } = plan;
+    const idle = idleOf(origin);
+    const replaces = fresh && idle.length > 0;
+    const lane = (fresh ? undefined : idle.pop()) ?? openLane(plan);
+    resolver.asked(host);
+    const exchange = await lane.exchange(plan.request, plan.limits, signal);
+    if (clock) compareClock(clock, origin, exchange);
+    if (exchange.failure) await dropLane(lane);
+    else {
+      idle.push(lane);
+      // It takes the place of the oldest, and follows the name to where it points by now.
+      if (replaces && idle.length > 1) await dropLane(idle.shift()!);
+    }
+    return exchange;
+  }
+
+  function idleOf(origin: string): Lane[] {
+    const known = idleLanes.get(origin);
+    if (known) return known;
+    const none: Lane[] = [];
+    idleLanes.set(origin, none);
+    return none;
+  }
+
+  function openLane({ origin, host }: Plan): Lane {
+    const lane = makeLane(origin, way, (sentMs) =>
+      resolver.answered(host, sentMs),
+    );
+    lanes.add(lane);
+    return lane;
+  }
+
+  async function dropLane(lane: Lane) {
+    lanes.delete(lane);
+    await lane.close();
+  }
+
+  /** From now on each slot asks as a newcomer does, until one is let in. */
+  async function dropIdle(origin: string) {
+    await Promise.all(idleOf(origin).splice(0).map(dropLane));
+  }
+
+  async function outcomeOf(
+    exchange: Exchange,
+    plan: Plan,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const cause = exchange.failure
+      ? await cleared(causeOfFailure(exchange, plan), exchange, plan, signal)
+      : causeOfStatus(exchange, plan.endpoint);
+    if (cause && isUnmeasured(cause)) return cause;
+    const timed = { ...nothingMeasured, ...timesOf(exchange) };
+    return cause ? { ...timed, ...cause } : judged(timed, exchange, plan);
+  }
+
+  /** What of a failure may be our own is looked into. */
+  async function cleared(
+    cause: Cause,
+    { begunMs, failure }: Exchange,
+    { host }: Plan,
+    signal: AbortSignal,
+  ): Promise<Cause> {
+    if (isUnmeasured(cause) || !mayBeOurs.has(cause.fault)) return cause;
+    if (cause.fault === "dns")
+      return (await resolver.othersResolve(host, begunMs))
+        ? cause
+        : { unmeasured: "resolver" };
+    const error = failure?.kind === "error" ? failure.error : undefined;
+    const unanswered = { host, sinceMs: begunMs, error, signal };
+    return unlessOurNetwork(cause, unanswered, resolver);
+  }
+
+  return {
+    endpoint(endpoint, verdict) {
+      const plan = planOf(endpoint, userAgent, verdict ?? null);
+      const { origin } = plan;
+      // Once stale, a new connection until it is good: a good endpoint of the same origin would lend it one to be stale on again.
+      let wantsFresh = false;
+
+      return async (signal, fresh = false) => {
+        if (pauses.isPaused(origin)) return unservedBy("limited");
+        const exchange = await measure(plan, signal, fresh || wantsFresh);
+        const outcome = await outcomeOf(exchange, plan, signal);
+        if (isUnmeasured(outcome)) {
+          wantsFresh ||= outcome.unmeasured === "stale";
+          return outcome;
+        }
+        const isServed = outcome.good || outcome.fault === "stale";
+        if (isServed) wantsFresh = false;
+        if (isClosedToNewcomers(exchange)) await dropIdle(origin);
+        if (outcome.fault === "limited")
+          pauses.limited(origin, askedPauseMs(exchange));
+        if (isServed) pauses.served(origin);
+        return outcome;
+      };
+    },
+    async close() {
+      await Promise.all([...lanes].map(dropLane));
+    },
+  };
+}
+
+function planOf(
+  endpoint: RestEndpoint,
+  userAgent: string,
+  verdict: AnswerVerdict | null,
+): Plan {
+  const { origin, hostname, pathname, search } = new URL(endpoint.url);
+  const body =
+    endpoint.body === undefined ? null : JSON.stringify(endpoint.body);
+  const headers = {
+    "user-agent": userAgent,
+    accept: "application/json",
+    "accept-encoding": "identity",
+    ...(body !== null && { "content-type": "application/json" }),
+  };
+  return {
+    endpoint,
+    origin,
+    host: hostname,
+    request: {
+      method: endpoint.method,
+      path: pathname + search,
+      headers,
+      body,
+    },
+    limits: { timeoutMs: endpoint.timeoutMs, maxBodyBytes },
+    check: compileAnswerCheck(endpoint),
+    verdict,
+  };
+}
+
+/** Faults that trouble of our own may have made; all others are something that the venue said. */
+const mayBeOurs: ReadonlySet<Fault> = new Set([
+  ...(["dns", "connect", "tls", "timeout", "closed"] as const),
+]);
+
+/** Its name, its door or its certificate failed it: a connection from earlier would hide that. */
+function isClosedToNewcomers({ connection, failure }: Exchange): boolean {
+  return (
+    failure !== null && connection !== null && connection.phase !== "exchange"
+  );
+}
+
+/** Both instants by the wall clock as it stands now. */
+function compareClock(
+  clock: Pick<ClockWatch, "answered">,
+  origin: string,
+  { sentMs, firstByteMs, headers }: Exchange,
+): void {
+  if (sentMs === null || firstByteMs === null) return;
+  const { date, age } = headers;
+  const partMs = Date.now() - performance.now();
+  clock.answered(
+    origin,
+    date?.toString(),
+    age?.toString(),
+    partMs + sentMs,
+    partMs + firstByteMs,
+  );
+}
+
+function causeOfStatus(
+  { status }: Exchange,
+  { expectStatus }: RestEndpoint,
+): Cause | null {
+  if (status === null || status === expectStatus) return null;
+  return causeOfRefusal(status) ?? { fault: "http" };
+}
+
+function causeOfFailure(exchange: Exchange, { endpoint }: Plan): Cause {
+  const { failure, connection } = exchange;
+  const phase = connection?.phase ?? "exchange";
+  // A refusal counts as one however badly it is put.
+  const orStatus = (cause: Cause) =>
+    "fault" in cause && cause.fault === "body"
+      ? (causeOfStatus(exchange, endpoint) ?? cause)
+      : cause;
+  switch (failure?.kind) {
+    case "deadline":
+      // Our own resolver may hang as well as fail, so this one is looked into like other DNS faults.
+      return { fault: phase === "dns" ? "dns" : "timeout" };
+    case "oversize":
+      return orStatus({ fault: "body" });
+    case "error":
+      if (isStale(exchange)) return { unmeasured: "stale" };
+      return orStatus(causeOf(failure.error, phase));
+    default:
+      throw new Error("causeOfFailure expects an exchange that failed");
+  }
+}
+
+/**
+ * A kept connection may be closed by the server just as it is used again. What
+ * arrives within a round trip was sent before the server saw the request, and
+ * tells nothing about the venue. The slot after it gets a new connection, so
+ * that a real fault shows there.
+ */
+function isStale(exchange: Exchange): boolean {
+  const { connection, sentMs, firstByteMs, failedMs, roundTripMs } = exchange;
+  if (connection || firstByteMs !== null || failedMs === null) return false;
+  return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + 10;
+}
+
+function judged(
+  timed: Measurement,
+  { body, headers, sentMs, endedMs }: Exchange,
+  { check, verdict }: Plan,
+): Measurement {
+  const checked = check(body.bytes(), headers["content-encoding"]);
+  const { good, head } = checked;
+  if (!good) return { ...timed, good, fault: "body", head };
+  if (!verdict || sentMs === null || endedMs === null)
+    return { ...timed, good, head };
+  const serverMs = stampOf(headers.date?.toString());
+  const answer = { ...checked, askedMs: sentMs, endedMs, serverMs };
+  const { eventAgeMs, staleMs } = verdict(answer);
+  const isStale = staleMs !== null;
+  return {
+    ...timed,
+    good: !isStale,
+    fault: isStale ? "stale" : null,
+    head,
+    eventAgeMs,
+  };
+}
+
+function timesOf(exchange: Exchange): Partial<Measurement> {
+  const { connection, sentMs, firstByteMs, endedMs, status } = exchange;
+  return {
+    dnsUs: connection?.dnsUs ?? null,
+    connectUs: connection?.connectUs ?? null,
+    tlsUs: connection?.tlsUs ?? null,
+    firstByteUs: microsecondsBetween(sentMs, firstByteMs),
+    latencyUs: microsecondsBetween(sentMs, endedMs),
+    fresh: connection !== null,
+    certificateExpiresAt: connection?.certificateExpiresAt ?? null,
+    httpStatus: status,
+  };
+}
+
+function microsecondsBetween(
+  fromMs: number | null,
+  toMs: number | null,
+): number | null {
+  return fromMs === null || toMs === null
+    ? null
+    : Math.round((toMs - fromMs) * 1000);
+}
+
+function askedPauseMs({ headers }: Exchange): number {
+  return retryAfterMs(headers["retry-after"], Date.now());
+}

@@ -1,0 +1,35 @@
+import type { RestEndpoint, Venue } from "../../shared/registry/registry.js";
+import type { AnswerVerdict } from "../rest/answer-verdict.js";
+import { makeFreshShare } from "./fresh-share.js";
+import { bearableMs, type LoopWatch } from "./loop-watch.js";
+import type { Rest } from "../rest/rest.js";
+import type { Task } from "./schedule.js";
+
+/**
+ * The REST endpoints of one venue, for the schedule. What was measured across a standstill of our own is withheld.
+ *
+ * @param verdictOn judges the age of an endpoint's data; absent: any age is good
+ */
+export function restTasks(
+  venue: Venue,
+  rest: Rest,
+  watch: LoopWatch,
+  verdictOn?: (endpoint: RestEndpoint) => AnswerVerdict,
+): Task[] {
+  return venue.rest.map((endpoint, place) => {
+    const measure = rest.endpoint(endpoint, verdictOn?.(endpoint));
+    const isFresh = makeFreshShare(endpoint, place);
+    return {
+      venue: venue.id,
+      component: `rest:${endpoint.name}`,
+      cadenceMs: endpoint.cadenceMs,
+      async measure(slotAt, signal) {
+        const begunMs = performance.now();
+        const outcome = await measure(signal, isFresh(slotAt));
+        return watch.stoodStillSince(begunMs, bearableMs.answer)
+          ? { unmeasured: "starved" }
+          : outcome;
+      },
+    };
+  });
+}

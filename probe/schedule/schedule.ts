@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import type { Log } from "../../shared/log/log.js";
+import type { Sample } from "../../shared/measurement/sample.js";
+import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
+import type { Clock } from "./clock.js";
+import { fitted, isUnmeasured, type Outcome } from "../rest/measurement.js";
+
+/** One component and how it is measured. `measure` does not reject; what the venue does wrong is in the outcome. */
+export interface Task {
+  venue: string;
+  component: string;
+  cadenceMs: number;
+  measure(slotAt: Date, signal: AbortSignal): Promise<Outcome> | Outcome;
+}
+
+export interface ScheduleOptions {
+  region: string;
+  clock: Clock;
+  log: Log;
+  onSample: (sample: Sample) => void;
+  onUnmeasured: (
+    reason: UnmeasuredReason,
+    slots: number,
+    venue: string,
+  ) => void;
+  /** The turn of a slot has come, so long after its scheduled instant. */
+  onTurn?: (lateMs: number) => void;
+}
+
+/** A slot that comes up later than this says so in its sample. */
+const onTimeMs = 50;
+
+/** One that comes up later than this is not measured any more. */
+const lateAfterMs = 1000;
+
+export interface Schedule {
+  /**
+   * Begins to run tasks, each from its next slot on.
+   *
+   * @returns ends them: what is being measured is still recorded
+   */
+  begin(tasks: readonly Task[]): () => Promise<void>;
+  /** Ends all of them, and what is being measured with them. */
+  close(): Promise<void>;
+}
+
+/**
+ * Runs every task on its own fixed grid: slot k is at k × cadence + phase.
+ *
+ * There is no drift, since each slot is computed from the grid and not from the
+ * slot before; and never two measurements of one component at a time.
+ */
+export function makeSchedule(options: ScheduleOptions): Schedule {
+  const stopping = new AbortController();
+  const running = new Set<{ stop(): Promise<void> }>();
+
+  async function end(runs: readonly { stop(): Promise<void> }[]) {
+    await Promise.all(runs.map((run) => run.stop()));
+    for (const run of runs) running.delete(run);
+  }
+
+  return {
+    begin(tasks) {
+      const runs = tasks.map((task) => runTask(task, options, stopping));
+      for (const run of runs) running.add(run);
+      return () => end(runs);
+    },
+    async close() {
+      stopping.abort();
+      await end([...running]);
+    },
+  };
+}
+
+/** Spreads components over their cadence, the same way after every restart. */
+export function phaseMsOf(
+  region: string,
+  { venue, component, cadenceMs }: Omit<Task, "measure">,
+): number {
+  const hash = createHash("sha256").update(`${region} ${venue} ${component}`);
+  return hash.digest().readUInt32BE(0) % cadenceMs;
+}
+
+function runTask(
+  task: Task,
+  { region, clock, log, onSample, onUnmeasured, onTurn }: ScheduleOptions,
+  stopping: AbortController,
+) {
+  const { venue, component, cadenceMs } = task;
+  const phaseMs = phaseMsOf(region, task);
+  let nextMs = latestSlot(clock.now()) + cadenceMs;
+  let running: Promise<void> | null = null;
+  let cancelTimer = arm();
+
+  function latestSlot(atMs: number): number {
+    return Math.floor((atMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
+  }
+
+  function arm() {
+    return clock.after(Math.max(0, nextMs - clock.now()), wake);
+  }
+
+  function wake() {
+    const nowMs = clock.now();
+    const slotMs = latestSlot(nowMs);
+    if (slotMs >= nextMs) {
+      const missed = Math.round((slotMs - nextMs) / cadenceMs);
+      if (missed > 0) onUnmeasured("late", missed, venue);
+      takeSlot(slotMs, nowMs);
+    }
+    // A timer may fire a little early, and the clock may have been set back: the grid decides.
+    nextMs = slotMs + cadenceMs;
+    cancelTimer = arm();
+  }
+
+  function takeSlot(slotMs: number, nowMs: number) {
+    onTurn?.(nowMs - slotMs);
+    if (nowMs - slotMs > lateAfterMs) return onUnmeasured("late", 1, venue);
+    if (running) return onUnmeasured("overlap", 1, venue);
+    running = measure(new Date(slotMs), lateMsOf(nowMs - slotMs)).finally(
+      () => (running = null),
+    );
+  }
+
+  async function measure(slotAt: Date, lateMs: number | null) {
+    const outcome = await measured(slotAt);
+    if (stopping.signal.aborted) return;
+    if (isUnmeasured(outcome)) onUnmeasured(outcome.unmeasured, 1, venue);
+    else onSample({ venue, component, slotAt, lateMs, ...fitted(outcome) });
+  }
+
+  async function measured(slotAt: Date): Promise<Outcome> {
+    try {
+      return await task.measure(slotAt, stopping.signal);
+    } catch (error) {
+      log.error("a measurement broke; this is a bug of the probe", {
+        venue,
+        component,
+        error,
+      });
+      return { unmeasured: "broken" };
+    }
+  }
+
+  return {
+    async stop() {
+      cancelTimer();
+      await running;
+    },
+  };
+}
+
+function lateMsOf(lateMs: number): number | null {
+  return lateMs > onTimeMs ? Math.round(lateMs) : null;
+}

@@ -1,0 +1,25 @@
+import type { Log } from "../../shared/log/log.js";
+import type { Fault } from "../../shared/measurement/sample.js";
+
+const words: Partial<Record<Fault, string>> = {
+  stall: "a stream is silent",
+  stale: "data are stale",
+};
+
+/**
+ * Logs when one component falls silent or its data grow stale, and when
+ * that is over: samples have it slot by slot.
+ */
+export function makeVerdictLog(
+  log: Log,
+  of: { venue: string; component: string },
+): (fault: Fault | null, why: Record<string, unknown>) => void {
+  let told: Fault | null = null;
+  return (fault, why) => {
+    const verdict = fault && words[fault] ? fault : null;
+    if (verdict === told) return;
+    told = verdict;
+    if (verdict) log.warn(words[verdict]!, { ...of, ...why });
+    else log.info("data are fresh again", of);
+  };
+}

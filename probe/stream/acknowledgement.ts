@@ -1,0 +1,19 @@
+import { compileConditions } from "../rest/checks.js";
+import type { Feed } from "./feed.js";
+
+/** Tells which subscription a frame acknowledges: of those that wait for it, the one that was asked for first. */
+export function compileAcknowledgement(
+  feeds: readonly Feed[],
+): (frame: unknown, waiting: Iterable<Feed>) => Feed | null {
+  const tests = new Map(
+    feeds.map((feed) => {
+      const { acknowledge } = feed.stream;
+      return [feed, acknowledge && compileConditions(acknowledge)];
+    }),
+  );
+
+  return (frame, waiting) => {
+    for (const feed of waiting) if (tests.get(feed)?.(frame)) return feed;
+    return null;
+  };
+}

@@ -1,0 +1,84 @@
+import type { KeepAlive } from "../../shared/registry/registry.js";
+
+/** What a keep-alive rule does on a socket. */
+export interface KeepAliveActions {
+  ping(): void;
+  send(text: string): void;
+  /** The socket gave no sign of life for as long as the rule allows. */
+  onDead(reason: string): void;
+}
+
+/** Runs a venue's keep-alive rule on one open socket. */
+export function startKeepAlive(
+  { send, replyWithinMs, deadAfterMs }: KeepAlive,
+  actions: KeepAliveActions,
+): {
+  /** To be called on every frame that comes, pings and pongs included, with `performance.now()`. */
+  heard(atMs: number): void;
+  stop(): void;
+} {
+  let heardMs = performance.now();
+  let stopped = false;
+  let pinger: NodeJS.Timeout | undefined;
+  let replyTimer: NodeJS.Timeout | undefined;
+  let silenceTimer: NodeJS.Timeout | undefined;
+
+  if (send.kind === "once") actions.send(messageText(send.message));
+  else if (send.kind !== "none") pinger = setInterval(sendPing, send.everyMs);
+  if (deadAfterMs !== null) watchSilence(deadAfterMs);
+
+  function sendPing() {
+    if (send.kind === "ping") actions.ping();
+    if (send.kind === "text") actions.send(send.text);
+    if (send.kind === "json") actions.send(messageText(send.message));
+    if (replyWithinMs !== null) awaitReply(performance.now(), replyWithinMs);
+  }
+
+  function awaitReply(sentMs: number, withinMs: number) {
+    replyTimer ??= setTimeout(() => {
+      replyTimer = undefined;
+      onceRead(() => {
+        if (heardMs < sentMs)
+          actions.onDead(`nothing came back within ${withinMs} ms of a ping`);
+      });
+    }, withinMs);
+  }
+
+  function watchSilence(limitMs: number) {
+    const leftMs = heardMs + limitMs - performance.now();
+    silenceTimer = setTimeout(
+      () =>
+        onceRead(() => {
+          if (performance.now() - heardMs >= limitMs)
+            actions.onDead(`no frame for ${limitMs} ms`);
+          else watchSilence(limitMs);
+        }),
+      Math.ceil(leftMs),
+    );
+  }
+
+  /** After a standstill of ours, timers run before what came meanwhile is read. */
+  function onceRead(judge: () => void) {
+    setImmediate(() => {
+      if (!stopped) judge();
+    });
+  }
+
+  return {
+    heard(atMs) {
+      heardMs = atMs;
+    },
+    stop() {
+      stopped = true;
+      clearInterval(pinger);
+      clearTimeout(replyTimer);
+      clearTimeout(silenceTimer);
+    },
+  };
+}
+
+/** A message as it goes out; `{unixSeconds}` stands for the time as a number. */
+export function messageText(message: unknown): string {
+  const unixSeconds = String(Math.floor(Date.now() / 1000));
+  return JSON.stringify(message).replaceAll('"{unixSeconds}"', unixSeconds);
+}

@@ -1,0 +1,308 @@
+import type { IncomingMessage } from "node:http";
+import { WebSocket } from "ws";
+import { retryAfterMs } from "../../shared/measurement/retry-after.js";
+import {
+  causeOf,
+  causeOfRefusal,
+  unlessOurNetwork,
+  type Cause,
+} from "../rest/cause.js";
+import { makeBucket, type Allowance } from "./bucket.js";
+import { openConnection, type Connection } from "../rest/connection.js";
+import { isUnmeasured } from "../rest/measurement.js";
+import type { Resolver } from "../network/resolver.js";
+
+export interface SocketOptions {
+  url: string;
+  userAgent: string;
+  resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
+  onOpen: () => void;
+  /** Any frames at all, pings and pongs included; once for all that came in one piece. */
+  onHeard: (arrival: Arrival) => void;
+  /** A frame of text, valid UTF-8, or of bytes; it may be kept. */
+  onMessage: (frame: Buffer, arrival: Arrival) => void;
+  /** Called once, however the socket ends; not after `close()`. */
+  onDown: (down: Down) => void;
+  flow?: Flow;
+}
+
+/** When frames came that came in one piece: they have the same one, and others have another. */
+export interface Arrival {
+  /** `performance.now()` */
+  readonly atMs: number;
+  /** By the wall clock, milliseconds since 1970. */
+  readonly unixMs: number;
+}
+
+/** What a peer may send: so much at once, and then so much a second. Beyond that the socket is ended, whatever was sent. */
+export type Flow = Record<"frames" | "bytes", Allowance>;
+
+/** Why a socket is not, or no longer, open. */
+export interface Down {
+  cause: Cause;
+  detail: string;
+  /** The venue asked not to be called again before that. */
+  retryAfterMs: number;
+}
+
+export interface Socket {
+  /** Null until the socket is open. */
+  opened: null | {
+    atMs: number;
+    latencyUs: number;
+    connection: Connection;
+  };
+  send: (text: string) => void;
+  ping: () => void;
+  /** Whether it has ended; `onDown` follows when it is known whose fault that is. */
+  isEnded: () => boolean;
+  /** Ends a socket that is open in name only; `onDown` follows. */
+  giveUp(cause: Cause, detail: string): void;
+  /** Ends it by our own will: nothing is called any more. */
+  close(): void;
+}
+
+/** From the start of the connection to the upgrade's answer. */
+const openWithinMs = 10_000;
+
+/** For a closing handshake, by whichever side it was begun. */
+const goodbyeMs = 1000;
+
+/**
+ * The busiest socket of the registry usually brings some fifty frames a second;
+ * in a rush it may be a hundred times that, and that is no fault. So many as
+ * these cost a core a fiftieth of its time. Bytes are bound more tightly: they
+ * may come as fragments of two, which cost far more than they weigh.
+ */
+const usualFlow: Flow = {
+  frames: { burst: 100_000, perSecond: 20_000 },
+  bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
+};
+
+/** Books of a thousand levels are below 1 MiB; a larger frame ends the socket. */
+const maxFrameBytes = 4 * 1024 * 1024;
+
+/** A venue that makes us write without reading is not written to without bound. */
+const maxUnsentBytes = 1024 * 1024;
+
+/** More fragments than that are no message but an attack: the longest frame in pieces of one TCP segment has 3,000. */
+const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
+
+/** What is told of a connection that ended without a word. */
+const unsaid = 1006;
+
+/** How a socket ended. */
+interface Ending {
+  /** Whether the peer itself said so, or did what shows it to be at fault. */
+  isSaid?: boolean;
+  error?: Error;
+  waitMs?: number;
+}
+
+/** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
+export function openSocket(options: SocketOptions): Socket {
+  const { url, userAgent, resolver, ca, onOpen, onMessage, onDown } = options;
+  const begunMs = performance.now();
+  const { protocol, hostname, port } = new URL(url);
+  const { frames, bytes } = options.flow ?? usualFlow;
+  const framesLeft = makeBucket(frames);
+  const bytesLeft = makeBucket(bytes);
+  // Frames that came in one piece came at one time, and clocks cost more than small frames.
+  let arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
+  let heard = arrival;
+  const closing = new AbortController();
+  let pingMs: number | null = null;
+  let broken: Error | null = null;
+  let connection: Connection | null = null;
+  let ended = false;
+
+  resolver.asked(hostname);
+  const ws = new WebSocket(url, {
+    createConnection,
+    headers: { "user-agent": userAgent },
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+    ...patience,
+  });
+  const openTimer = setTimeout(onOpenDeadline, openWithinMs);
+  ws.on("open", onWsOpen);
+  ws.on("message", (frame: Buffer) => {
+    onHeard();
+    if (ended) return;
+    // Binary frames hold JSON too, at KuCoin.
+    onMessage(frame, arrival);
+  });
+  ws.on("ping", () => {
+    onHeard();
+    boundUnsent();
+  });
+  ws.on("pong", () => {
+    if (pingMs !== null) resolver.answered(hostname, pingMs);
+    pingMs = null;
+    onHeard();
+  });
+  ws.on("unexpected-response", onRefusal);
+  ws.on("error", (error) => {
+    end(causeOfSocketError(error), error.message, { error });
+    // Who breaks the protocol is not heard out.
+    ws.terminate();
+  });
+  ws.on("close", (code, reason) => {
+    if (broken)
+      return end(causeOfSocketError(broken), broken.message, { error: broken });
+    end(
+      { fault: "closed" },
+      `closed by the peer, ${code} ${reason.toString()}`,
+      { isSaid: code !== unsaid },
+    );
+  });
+
+  const socket: Socket = {
+    opened: null,
+    send(text) {
+      if (ws.readyState !== WebSocket.OPEN) return;
+      ws.send(text);
+      boundUnsent();
+    },
+    ping() {
+      if (ws.readyState !== WebSocket.OPEN) return;
+      pingMs = performance.now();
+      ws.ping();
+    },
+    isEnded: () => ended,
+    giveUp: (cause, detail) => end(cause, detail),
+    close,
+  };
+  return socket;
+
+  function createConnection() {
+    const secure = protocol === "wss:";
+    connection = openConnection({
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port) || (secure ? 443 : 80),
+      secure,
+      lookup: resolver.lookup,
+      ...(ca !== undefined && { ca }),
+    });
+    return connection.socket;
+  }
+
+  function onWsOpen() {
+    clearTimeout(openTimer);
+    if (!connection || ended) return;
+    const atMs = performance.now();
+    const latencyUs = Math.round((atMs - begunMs) * 1000);
+    resolver.answered(hostname, begunMs);
+    heard = { atMs, unixMs: Date.now() };
+    socket.opened = { atMs, latencyUs, connection };
+    // An open WebSocket keeps such an error to itself.
+    connection.socket.on("error", (error) => (broken = error));
+    // Before the frames in it are read.
+    connection.socket.prependListener("data", onChunk);
+    onOpen();
+  }
+
+  /** Fragments are no events of their own; what they weigh is. */
+  function onChunk({ length }: Buffer) {
+    arrival = { atMs: performance.now(), unixMs: Date.now() };
+    if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
+  }
+
+  function onHeard() {
+    if (ended) return;
+    if (!framesLeft.take(1, arrival.atMs)) return flooded("frames");
+    if (arrival === heard) return;
+    heard = arrival;
+    options.onHeard(arrival);
+  }
+
+  function flooded(what: keyof Flow) {
+    const { burst, perSecond } = { frames, bytes }[what];
+    end(
+      { fault: "closed" },
+      `the peer sends without measure: more than ${burst} ${what} at once, or ${perSecond} a second`,
+      { isSaid: true },
+    );
+    ws.terminate();
+  }
+
+  function onOpenDeadline() {
+    // After a standstill of ours, timers run before what came meanwhile is read.
+    setImmediate(() => {
+      if (socket.opened) return;
+      const isUnresolved = connection?.phase === "dns";
+      end(
+        { fault: isUnresolved ? "dns" : "timeout" },
+        `not open within ${openWithinMs} ms`,
+      );
+    });
+  }
+
+  function onRefusal(_request: unknown, response: IncomingMessage) {
+    const httpStatus = response.statusCode ?? 0;
+    const waitMs = retryAfterMs(response.headers["retry-after"], Date.now());
+    end(
+      causeOfRefusal(httpStatus) ?? { fault: "handshake", httpStatus },
+      `the upgrade was answered with ${httpStatus}`,
+      { isSaid: true, waitMs },
+    );
+  }
+
+  function causeOfSocketError(error: Error): Cause {
+    const cause = causeOf(error, connection?.phase ?? "connect");
+    if (isUnmeasured(cause)) return cause;
+    if (socket.opened) return { fault: "closed" };
+    const isUpgradeAnswer =
+      connection?.phase === "exchange" && !("code" in error);
+    if (isUpgradeAnswer) return { fault: "handshake" };
+    return cause.fault === "body" ? { fault: "handshake" } : cause;
+  }
+
+  function boundUnsent() {
+    if (ws.bufferedAmount > maxUnsentBytes)
+      end({ fault: "closed" }, "the peer does not read what we send", {
+        isSaid: true,
+      });
+  }
+
+  function end(cause: Cause, detail: string, ending: Ending = {}) {
+    if (ended) return;
+    shut();
+    const { isSaid = false, waitMs = 0 } = ending;
+    const down = { cause, detail, retryAfterMs: waitMs };
+    if (isSaid) onDown(down);
+    else void report(down, ending.error);
+  }
+
+  /** What the peer did not say itself may be trouble of our own. */
+  async function report(down: Down, error: unknown) {
+    const cause = await cleared(down.cause, error);
+    if (!closing.signal.aborted) onDown({ ...down, cause });
+  }
+
+  async function cleared(cause: Cause, error: unknown): Promise<Cause> {
+    if ("fault" in cause && cause.fault === "dns")
+      return (await resolver.othersResolve(hostname, begunMs))
+        ? cause
+        : { unmeasured: "resolver" };
+    const { signal } = closing;
+    const unanswered = { host: hostname, sinceMs: heard.atMs, error, signal };
+    return unlessOurNetwork(cause, unanswered, resolver);
+  }
+
+  function close() {
+    closing.abort();
+    shut();
+  }
+
+  function shut() {
+    ended = true;
+    clearTimeout(openTimer);
+    if (ws.readyState === WebSocket.CONNECTING) return ws.terminate();
+    ws.close();
+    // The peer may be gone, or never answer the closing handshake.
+    setTimeout(() => ws.terminate(), goodbyeMs).unref();
+  }
+}

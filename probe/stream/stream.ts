@@ -1,0 +1,240 @@
+import type { Log } from "../../shared/log/log.js";
+import {
+  componentsOf,
+  type Socket,
+  type Venue,
+} from "../../shared/registry/registry.js";
+import { unlessOurNetwork } from "../rest/cause.js";
+import type { ClockWatch } from "../network/clock-error.js";
+import type { Counterpart } from "./counterpart.js";
+import { correctedAge } from "../rest/data-age.js";
+import { makeFeed, type Feed, type Trouble } from "./feed.js";
+import { startLine, type Line } from "./line.js";
+import type { LoopWatch } from "../schedule/loop-watch.js";
+import {
+  isUnmeasured,
+  nothingMeasured,
+  unservedBy,
+  type Measurement,
+  type Outcome,
+} from "../rest/measurement.js";
+import type { Resolver } from "../network/resolver.js";
+import type { Task } from "../schedule/schedule.js";
+import { makeReadSlot, type ReadSlot } from "./stream-slots.js";
+import { makeStreamVerdict } from "./stream-verdict.js";
+import { makeVerdictLog } from "../schedule/verdict-log.js";
+
+export interface StreamsOptions {
+  venue: Venue;
+  socket: Socket;
+  /** How long after the start the first connection is opened. */
+  openAfterMs: number;
+  userAgent: string;
+  resolver: Resolver;
+  /** PEM: the authorities to trust; those of Node when not given. */
+  ca?: string;
+  log: Log;
+  /** How wrong our own clock is known to be. */
+  clock: Pick<ClockWatch, "read">;
+  /** Tells when this process stood still. */
+  watch: Pick<LoopWatch, "stoodStillSince">;
+  /** What the venue's REST endpoints show, by their names. */
+  counterparts?: ReadonlyMap<string, Counterpart>;
+}
+
+export interface Streams {
+  /** One for `ws:conn`, one for each stream. Their slots end at the scheduled instant. */
+  tasks: Task[];
+  socketsOpen: () => number;
+  close(): void;
+}
+
+/** Connects to a venue: one socket, or one for each address that its streams need. */
+export function startStreams(options: StreamsOptions): Streams {
+  const { venue, socket, resolver } = options;
+  const feeds = socket.streams.map(makeFeed);
+  const lines = openLines(options, feeds);
+  const cadences = new Map(
+    componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]),
+  );
+
+  const opening = makeOpening();
+
+  function task(
+    name: string,
+    measure: (
+      cadenceMs: number,
+      signal: AbortSignal,
+    ) => Outcome | Promise<Outcome>,
+  ): Task {
+    const component = `ws:${name}`;
+    const cadenceMs = cadences.get(component)!;
+    return {
+      venue: venue.id,
+      component,
+      cadenceMs,
+      measure: (_slotAt, signal) => measure(cadenceMs, signal),
+    };
+  }
+
+  return {
+    tasks: [
+      task("conn", (cadenceMs) => measuredSocket(lines, cadenceMs, opening)),
+      ...feeds.map((feed) => {
+        const { name, url = socket.url } = feed.stream;
+        const { hostname } = new URL(url);
+        const measured = measuring(feed, options);
+        return task(name, (cadenceMs, signal) => {
+          const outcome = measured(cadenceMs);
+          if (!mayBeOurSilence(outcome, feed)) return outcome;
+          const { quietMs } = outcome;
+          const sinceMs = performance.now() - cadenceMs - (quietMs ?? 0);
+          const unanswered = { host: hostname, sinceMs, signal };
+          return unlessOurNetwork(outcome, unanswered, resolver);
+        });
+      }),
+    ],
+    socketsOpen: () => lines.filter((line) => line.opened()).length,
+    close() {
+      for (const line of lines) line.close();
+    },
+  };
+}
+
+function openLines(
+  { socket, openAfterMs, userAgent, resolver, ca, log }: StreamsOptions,
+  feeds: readonly Feed[],
+): Line[] {
+  const { welcome, keepAlive, maxConnectionMs } = socket;
+  const urlOf = ({ stream }: Feed) => stream.url ?? socket.url;
+  const urls = [...new Set(feeds.map(urlOf))];
+  return urls.map((url) =>
+    startLine({
+      url,
+      welcome,
+      keepAlive,
+      maxConnectionMs,
+      openAfterMs,
+      feeds: feeds.filter((feed) => urlOf(feed) === url),
+      userAgent,
+      resolver,
+      ...(ca !== undefined && { ca }),
+      log,
+    }),
+  );
+}
+
+/** The socket is as it stands at the end of the slot; with two, as the worse of them. */
+function measuredSocket(
+  lines: readonly Line[],
+  slotMs: number,
+  opening: ReturnType<typeof makeOpening>,
+): Outcome {
+  const causes = lines.flatMap((line) => line.down() ?? []);
+  const bad = causes.find((cause) => !isUnmeasured(cause));
+  if (bad) return { ...nothingMeasured, ...bad };
+  const ours = causes.find(isUnmeasured);
+  if (ours) return ours;
+  if (lines.some((line) => !line.opened())) return { unmeasured: "starting" };
+  return { ...nothingMeasured, ...opening(lines, slotMs), good: true };
+}
+
+/**
+ * Time to open, for a socket that opened within the slot. Slots are read at no exact distance, so it is one that opened since the
+ * reading before: none is told twice, or by neither of two.
+ */
+function makeOpening() {
+  let readAtMs = -Infinity;
+  return (lines: readonly Line[], slotMs: number): Partial<Measurement> => {
+    const nowMs = performance.now();
+    const isNext = nowMs - readAtMs < 1.5 * slotMs;
+    const sinceMs = isNext ? readAtMs : nowMs - slotMs;
+    readAtMs = nowMs;
+    const [slowest] = lines
+      .flatMap((line) => line.opened() ?? [])
+      .filter(({ atMs }) => atMs > sinceMs)
+      .sort((a, b) => b.latencyUs - a.latencyUs);
+    if (!slowest) return {};
+    const { connection, latencyUs } = slowest;
+    const { dnsUs, connectUs, tlsUs, certificateExpiresAt } = connection;
+    return { latencyUs, dnsUs, connectUs, tlsUs, certificateExpiresAt };
+  };
+}
+
+/** Nothing came, and the venue did not say so itself; what brought a socket down was looked into when it fell. */
+function mayBeOurSilence(
+  outcome: Outcome,
+  { trouble }: Feed,
+): outcome is Measurement {
+  if (isUnmeasured(outcome) || outcome.unserved) return false;
+  const isSilent = outcome.fault === "stall" || outcome.fault === "handshake";
+  return isSilent && trouble?.kind !== "refused";
+}
+
+function measuring(
+  feed: Feed,
+  { venue, clock, watch, counterparts, log }: StreamsOptions,
+): (slotMs: number) => Outcome {
+  const { stream } = feed;
+  const { counterpart = "" } = stream;
+  const verdict = makeStreamVerdict(
+    stream,
+    counterparts?.get(counterpart) ?? null,
+    () => clock.read(),
+  );
+  const readSlot = makeReadSlot(feed.meter, verdict, watch);
+  const component = `ws:${stream.name}`;
+  const tell = makeVerdictLog(log, { venue: venue.id, component });
+
+  return (slotMs) => {
+    const outcome = measuredStream(feed, slotMs, clock, readSlot);
+    if (!isUnmeasured(outcome) && !outcome.unserved) {
+      const { fault, quietMs, eventAgeMs } = outcome;
+      tell(fault, { quietMs, eventAgeMs });
+    }
+    return outcome;
+  };
+}
+
+function measuredStream(
+  feed: Feed,
+  slotMs: number,
+  clock: Pick<ClockWatch, "read">,
+  readSlot: ReadSlot,
+): Outcome {
+  const { sequence, trouble } = feed;
+  const nowMs = performance.now();
+  const slot = readSlot(nowMs, slotMs);
+  if (trouble) return { ...silentSince(trouble, nowMs), fault: "handshake" };
+  if (!slot) return unheard(feed);
+  feed.fall = null;
+  const { fault } = slot;
+  const { messages, quietMs, ages, gaps } = slot.reading;
+  return {
+    ...nothingMeasured,
+    good: fault === null,
+    fault,
+    messages,
+    quietMs,
+    eventAgeMs:
+      ages.ageMs === null ? null : correctedAge(ages.ageMs, clock.read()),
+    sequenceGaps: sequence && gaps,
+  };
+}
+
+/** The stream was not heard for the whole slot. It is the venue's doing where it brought the socket down in it, or before and it is not back yet. */
+function unheard({ fall }: Feed): Outcome {
+  return fall && !isUnmeasured(fall)
+    ? unservedBy(fall.fault)
+    : { unmeasured: "subscribing" };
+}
+
+/** Nothing came, ever since it was asked for. */
+function silentSince({ askedMs, words }: Trouble, nowMs: number): Measurement {
+  return {
+    ...nothingMeasured,
+    refusal: words,
+    messages: 0,
+    quietMs: Math.round(nowMs - askedMs),
+  };
+}

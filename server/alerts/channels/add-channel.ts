@@ -1,0 +1,88 @@
+import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import { UserError } from "../../../shared/process/user-error.js";
+import type { Channel, Floor, Format, ServiceRegion } from "./channel.js";
+import { channelsOf } from "./channels.js";
+import type { Credential } from "./credential.js";
+import { holdEvents } from "./event-lock.js";
+import { queueOpen } from "../delivery/queue-open.js";
+import type { Sealing } from "./sealing.js";
+import { makeSigningSecret } from "./signing-secret.js";
+
+export interface NewChannel {
+  format: Format;
+  /** Of the paging format, and of no other. */
+  serviceRegion: ServiceRegion | null;
+  credential: Credential;
+  description: string;
+  floor: Floor;
+  /** Null: all. */
+  venues: readonly string[] | null;
+  categories: readonly string[] | null;
+  /** It is told of what is open already. */
+  open: boolean;
+}
+
+export interface Added {
+  channel: Channel;
+  /** What a native channel signs with. It can be shown now, and never again. */
+  secret: string | null;
+  /** Alerts of what is open already. */
+  queued: number;
+}
+
+/**
+ * Adds a channel. An event happened either before, and is left out or taken in by `open`, or it comes by itself: nothing falls
+ * between the two.
+ *
+ * @throws UserError when there is no such venue, or none that both filters let through
+ */
+export async function addChannel(
+  pool: Pool,
+  sealing: Sealing,
+  wanted: NewChannel,
+): Promise<Added> {
+  await refuseUnknownVenues(pool, wanted);
+  const secret = wanted.format === "native" ? makeSigningSecret() : null;
+  return pool.transaction(async (tx) => {
+    await holdEvents(tx);
+    const [row] = await tx.file<{ channel_id: number }>("channel_add", [
+      wanted.format,
+      wanted.serviceRegion,
+      wanted.credential.shownAs,
+      wanted.description,
+      sealing.seal(wanted.credential.text, "destination"),
+      secret === null ? null : sealing.seal(secret, "secret"),
+      wanted.floor,
+      wanted.venues,
+      wanted.categories,
+    ]);
+    const { channel_id: id } = row!;
+    const queued = wanted.open ? await queueOpen(tx, id) : 0;
+    const [channel] = await channelsOf(tx, { id });
+    return { channel: channel!, secret, queued };
+  });
+}
+
+async function refuseUnknownVenues(
+  db: Db,
+  { venues, categories }: NewChannel,
+): Promise<void> {
+  const published = await db.query<{ venue: string; category: string }>(
+    sql`select venue, category from venue where published order by venue`,
+  );
+  const ids = published.map(({ venue }) => venue);
+  const unknown = (venues ?? []).filter((venue) => !ids.includes(venue));
+  if (unknown.length > 0)
+    throw new UserError(
+      `--venue: there is no ${unknown.join(", ")}; there are ${ids.join(", ")}`,
+    );
+  const some = published.some(
+    ({ venue, category }) =>
+      (venues?.includes(venue) ?? true) &&
+      (categories?.includes(category) ?? true),
+  );
+  if (!some)
+    throw new UserError(
+      `--category: ${venues ? "no venue of --venue" : "no venue that is watched"} is of ${categories?.join(", ")}; such a channel would never be told anything`,
+    );
+}

@@ -1,0 +1,38 @@
+import type { Format, ServiceRegion } from "./channel.js";
+import type { Destination } from "../formats/letter.js";
+import type { Sealing } from "./sealing.js";
+
+/** Columns of a channel that is there, by queries/channel_destination.sql for one. */
+export interface SealedDestination {
+  format: Format;
+  /** Of the paging format. */
+  service_region: ServiceRegion | null;
+  destination: Buffer;
+  /** Of the native format. */
+  secret: Buffer | null;
+  /** Null once it signs no more. */
+  former_secret: Buffer | null;
+}
+
+/** @throws UserError when it was encrypted with another key */
+export function openDestination(
+  sealed: SealedDestination,
+  sealing: Sealing,
+): Destination {
+  const text = sealing.open(sealed.destination, "destination");
+  const secrets = [sealed.secret, sealed.former_secret].flatMap((secret) =>
+    secret === null ? [] : sealing.open(secret, "secret"),
+  );
+  switch (sealed.format) {
+    case "native":
+      return { format: "native", url: text, secrets };
+    case "chat":
+      return { format: "chat", url: text };
+    case "paging":
+      return {
+        format: "paging",
+        serviceRegion: sealed.service_region!,
+        routingKey: text,
+      };
+  }
+}

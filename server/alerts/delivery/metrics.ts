@@ -1,0 +1,202 @@
+import { Counter, Gauge, Histogram } from "prom-client";
+import { askedAtScrape } from "../../health/asked-at-scrape.js";
+import type { Db } from "../../../shared/database/db.js";
+import type { Log } from "../../../shared/log/log.js";
+import type { OwnMetrics } from "../../../shared/log/own-metrics.js";
+import { type Format, formats } from "../channels/channel.js";
+import type { Settled } from "./settled.js";
+import type { Outcome } from "./outcome.js";
+
+/** What a core tells of the alerts that it sends. */
+export interface AlertMetrics {
+  /** One attempt. */
+  sent: (
+    format: Format,
+    outcome: Pick<Outcome, "result" | "durationMs">,
+  ) => void;
+  /** What has become of one. */
+  settled: (
+    row: Pick<
+      Settled,
+      "format" | "channel_off" | "first_sent_after_ms" | "delivered_after_ms"
+    >,
+  ) => void;
+}
+
+/** One row of `alerts_state.sql`. */
+interface AlertsState {
+  events_waiting: number;
+  event_age_seconds: number;
+  channels: ChannelState[];
+}
+
+interface ChannelState {
+  channel: number;
+  format: Format;
+  state: keyof typeof stateNumbers;
+  waiting: number;
+  age_seconds: number;
+}
+
+const results = [
+  "delivered",
+  "refused",
+  "timeout",
+  "unreachable",
+  "unsafe",
+  "ours",
+] as const satisfies Outcome["result"][];
+
+const switchOffCauses = ["failures", "gone"] as const;
+
+const stateNumbers = { on: 0, operator: 1, failures: 2, gone: 3 };
+
+/** The promise is a quarter of a second; the last of five attempts comes six to nine minutes after the first, or some forty for a receiver that asks for time. */
+const alertBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
+
+/**
+ * Tells operators of a core what it sends, and, asking the database at every scrape, what waits in all.
+ *
+ * @param db apart from the connections of the dispatcher
+ * @param hasKey whether this core can read where channels are
+ */
+export function makeAlertMetrics(
+  registry: OwnMetrics,
+  db: Db,
+  log: Log,
+  hasKey: boolean,
+): AlertMetrics {
+  const registers = [registry];
+  new Gauge({
+    name: "venuewatch_channel_key_present",
+    help: "1 when this core has a CHANNEL_KEY. Without one it sends nothing.",
+    registers,
+  }).set(hasKey ? 1 : 0);
+  const attempts = new Counter({
+    name: "venuewatch_delivery_results_total",
+    help: "Attempts of this core to deliver an alert, by what became of them: delivered is an answer of 2xx in time, ours one that may be a fault of our own.",
+    labelNames: ["format", "result"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "venuewatch_delivery_seconds",
+    help: "One attempt, from resolving the receiver's name to the end of its answer; not those that never left.",
+    labelNames: ["format"],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const firstSent = new Histogram({
+    name: "venuewatch_alert_first_attempt_seconds",
+    help: "From the recording of an event until it was sent to a channel for the first time.",
+    labelNames: ["format"],
+    buckets: alertBuckets,
+    registers,
+  });
+  const delivered = new Histogram({
+    name: "venuewatch_alert_delivered_seconds",
+    help: "From the recording of an event until a channel had answered that it has it.",
+    labelNames: ["format"],
+    buckets: alertBuckets,
+    registers,
+  });
+  const off = new Counter({
+    name: "venuewatch_channels_switched_off_total",
+    help: "Channels that this core has switched off, by why: 10 failures in a row, or a receiver that is gone (410).",
+    labelNames: ["cause"],
+    registers,
+  });
+  // a counter must be seen at 0 before its first increase shows
+  for (const format of formats) {
+    for (const result of results) attempts.inc({ format, result }, 0);
+    for (const histogram of [seconds, firstSent, delivered])
+      histogram.zero({ format });
+  }
+  for (const cause of switchOffCauses) off.inc({ cause }, 0);
+  addState(registry, db, log);
+  return {
+    sent(format, { result, durationMs }) {
+      attempts.inc({ format, result });
+      // they took no receiver any time, and would make all look quicker
+      if (result !== "ours" && result !== "unsafe")
+        seconds.observe({ format }, durationMs / 1000);
+    },
+    settled({
+      format,
+      channel_off: cause,
+      first_sent_after_ms: firstMs,
+      delivered_after_ms: deliveredMs,
+    }) {
+      if (firstMs !== null) firstSent.observe({ format }, firstMs / 1000);
+      if (deliveredMs !== null)
+        delivered.observe({ format }, deliveredMs / 1000);
+      if (cause !== null) off.inc({ cause });
+    },
+  };
+}
+
+/** While the database does not answer, nothing is known of it. */
+function addState(registry: OwnMetrics, db: Db, log: Log): void {
+  const state = askedAtScrape(() => db.file<AlertsState>("alerts_state"), log);
+  const ofAll: [
+    name: string,
+    help: string,
+    value: (state: AlertsState) => number,
+  ][] = [
+    [
+      "alert_events_waiting",
+      "Alerts in the outbox, which no dispatcher has put in line for its channels yet.",
+      (of) => of.events_waiting,
+    ],
+    [
+      "alert_events_oldest_seconds",
+      "Age of the oldest of them, 0 where none waits.",
+      (of) => of.event_age_seconds,
+    ],
+  ];
+  for (const [name, help, value] of ofAll)
+    new Gauge({
+      name: `venuewatch_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        const row = await state();
+        this.remove();
+        if (row) this.set(value(row));
+      },
+    });
+  // as many as operators have added, and none of one that they have removed
+  const ofEach: [
+    name: string,
+    help: string,
+    value: (channel: ChannelState) => number,
+  ][] = [
+    [
+      "channel_state",
+      "0 on, 1 switched off by an operator, 2 by failures in a row, 3 because the receiver is gone (410).",
+      (of) => stateNumbers[of.state],
+    ],
+    [
+      "channel_deliveries_waiting",
+      "Alerts in line for a channel, with the one that is under way or tried again.",
+      (of) => of.waiting,
+    ],
+    [
+      "channel_deliveries_oldest_seconds",
+      "For how long the oldest of them has stood there, 0 where none does.",
+      (of) => of.age_seconds,
+    ],
+  ];
+  for (const [name, help, value] of ofEach)
+    new Gauge({
+      name: `venuewatch_${name}`,
+      help,
+      labelNames: ["channel", "format"],
+      registers: [registry],
+      async collect() {
+        const row = await state();
+        this.reset();
+        for (const one of row?.channels ?? [])
+          this.set({ channel: one.channel, format: one.format }, value(one));
+      },
+    });
+}

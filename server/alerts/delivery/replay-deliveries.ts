@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Db } from "../../../shared/database/db.js";
+import { UserError } from "../../../shared/process/user-error.js";
+import { channelOf, noChannel } from "../channels/channels.js";
+import { unknownDeliveries } from "./deliveries.js";
+import { deliveryRules } from "./rules.js";
+import { type ByHand, sendByHand, type SentByHand } from "./send-by-hand.js";
+
+/** An event that is to be sent again. */
+export interface Replay {
+  /** The delivery that it was. */
+  delivery: number;
+  channel: number;
+  event: number;
+  slug: string;
+}
+
+/**
+ * These deliveries, in the order in which things happened; two of one event for one channel are one.
+ *
+ * @throws UserError when one of them does not exist or cannot be sent again, for the first such reason
+ */
+export async function replaysOf(
+  db: Db,
+  ids: readonly number[],
+): Promise<Replay[]> {
+  const rows = await db.file<Replayable>("replayable", [ids, null, null]);
+  const unknown = ids.filter(
+    (id) => !rows.some(({ delivery_id }) => delivery_id === id),
+  );
+  if (unknown.length > 0) throw await unknownDeliveries(db, unknown);
+  const refusal = rows.map(whyNot).find((why) => why !== null);
+  if (refusal !== undefined) throw new UserError(refusal);
+  const once = new Map(
+    rows.map((row) => [`${row.channel_id} ${row.event_id}`, row]),
+  );
+  return [...once.values()].map(replayOf);
+}
+
+/**
+ * What failed or was skipped at a channel since then and did not arrive later, in the order in which it happened.
+ *
+ * @throws UserError when there is no such channel any more
+ */
+export async function missedBy(
+  db: Db,
+  channel: number,
+  since: Date,
+): Promise<Replay[]> {
+  if ((await channelOf(db, channel)).removedAt !== null)
+    throw await noChannel(db, channel);
+  const rows = await db.file<Replayable>("replayable", [null, channel, since]);
+  return rows.map(replayOf);
+}
+
+/**
+ * Sends them one after the other, an attempt each, and no faster than the services take them, until it is told to stop. One that fails does not keep back
+ * the others, but a receiver that asks to be left alone, or says that it is gone, gets nothing more.
+ */
+export async function* replayAll(
+  by: ByHand,
+  replays: readonly Replay[],
+  signal: AbortSignal,
+): AsyncGenerator<{ replay: Replay; sent: SentByHand | null }> {
+  const left = new Set<number>();
+  let last: SentByHand | null = null;
+  for (const replay of replays) {
+    if (left.has(replay.channel)) {
+      yield { replay, sent: null };
+      continue;
+    }
+    if (last?.delivery.channel === replay.channel)
+      await pause(deliveryRules.pace_ms[last.delivery.format], signal);
+    if (signal.aborted) return;
+    last = await sendByHand(by, replay.channel, replay.event);
+    const { status, retryAfterMs } = last.outcome;
+    const isToWait = retryAfterMs !== null && retryAfterMs > 0;
+    if (status === 410 || isToWait) left.add(replay.channel);
+    yield { replay, sent: last };
+  }
+}
+
+/** Resolves at once when it is told to stop. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, null, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}
+
+/** A row of queries/replayable.sql; of a test all but the first two and the state are null. */
+interface Replayable {
+  delivery_id: number;
+  channel_id: number;
+  event_id: number | null;
+  state: string;
+  kind: string;
+  slug: string;
+  retracted_at: string | null;
+  retraction_reason: string | null;
+  published: boolean;
+  removed_at: string | null;
+}
+
+function replayOf(row: Replayable): Replay {
+  const { delivery_id, channel_id, event_id, slug } = row;
+  return { delivery: delivery_id, channel: channel_id, event: event_id!, slug };
+}
+
+function whyNot(row: Replayable): string | null {
+  const { delivery_id: id, channel_id: channel } = row;
+  if (row.event_id === null)
+    return `delivery ${id} was a test; venuewatch channel test ${channel} sends another`;
+  if (row.removed_at !== null)
+    return `delivery ${id} cannot be sent again: channel ${channel} was removed at ${row.removed_at}`;
+  if (row.retracted_at !== null)
+    return `delivery ${id} is not sent again: ${row.slug} was retracted at ${row.retracted_at}: ${row.retraction_reason}`;
+  // of its end they are told, who were told of its beginning
+  if (!row.published && row.kind !== "closed")
+    return `delivery ${id} is not sent again: the venue of ${row.slug} is no longer published`;
+  if (row.state === "due")
+    return `delivery ${id} is still due: core sends it, and what an operator sends beside it would overtake`;
+  return null;
+}

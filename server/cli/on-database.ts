@@ -1,0 +1,51 @@
+import { databaseFault } from "../../shared/database/database-fault.js";
+import { connect, type Pool } from "../../shared/database/db.js";
+import { type Life, runToEnd } from "../process/lifecycle.js";
+import { type Log, makeLog } from "../../shared/log/log.js";
+import {
+  databaseUrlOf,
+  readSettings,
+  type Settings,
+} from "../../shared/config/settings.js";
+
+/** What stands ready for a task. */
+export interface OnDatabase {
+  pool: Pool;
+  settings: Settings;
+  log: Log;
+  life: Life;
+}
+
+/** An operator's statements take milliseconds, and wait for a tick at the most. On a server that vanished one would wait for a quarter of an hour. */
+const statementTimeoutMs = 30_000;
+
+/** Whoever stops a command in the middle, or whose machine is gone, must not keep the rows of its transaction from the engine and the dispatchers. */
+const idleInTransactionMs = 5_000;
+
+/**
+ * Runs a task of an operator on one connection to the database, and exits.
+ *
+ * @param name of the command, for the log
+ * @param task may throw whatever the database does: what the user can put right is told in a sentence
+ */
+export async function runOnDatabase(
+  name: string,
+  task: (here: OnDatabase) => Promise<void>,
+): Promise<never> {
+  const settings = readSettings();
+  const log = makeLog(name, settings.logLevel);
+  return runToEnd(log, async (life) => {
+    const url = databaseUrlOf(settings);
+    const pool = await connect(url, {
+      applicationName: name,
+      log,
+      max: 1,
+      statementTimeoutMs,
+      idleInTransactionMs,
+    });
+    life.onClose("database connection", pool.close);
+    await task({ pool, settings, log, life }).catch((error: unknown) => {
+      throw databaseFault(error, url) ?? error;
+    });
+  });
+}

@@ -1,0 +1,44 @@
+/** What a user reads when everything is up: where to look. */
+
+import type { Addresses } from "../process/all-programs.js";
+
+/**
+ * @param psql the line by which people look into the embedded database; null where it is a server's
+ * @param more rows of what and where, besides those that every user has
+ */
+export function welcome(
+  psql: string | null,
+  { web, core, probes }: Addresses,
+  more: readonly (readonly [string, string])[] = [],
+): string {
+  const rows = [
+    ["board", `${web}/v1/status`],
+    ["how soon alerts arrive", `${web}/v1/notify`],
+    ["metrics of all venues", `${web}/metrics`],
+    ["readiness", `${web}/readyz`],
+    ["health of core", `${core}/healthz`],
+    ...[...probes].map(([region, url]) => [
+      `health of probe ${region}`,
+      `${url}/healthz`,
+    ]),
+    ["database", psql ?? 'psql "$DATABASE_URL"'],
+    ...more,
+  ] as const;
+  const lines = rows.map(([what, where]) => `  ${what.padEnd(30)}${where}\n`);
+  const note = vantageNote([...probes.keys()], psql !== null);
+  return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n${note}\n`;
+}
+
+/** A quorum of regions that stand on one machine is none against trouble of its network; empty where there is one region alone. */
+function vantageNote(regions: readonly string[], isEmbedded: boolean): string {
+  if (regions.length < 2) return "";
+  const first = isEmbedded
+    ? "move to a database server (docs/moving.md), which probes elsewhere can reach; then "
+    : "";
+  return `
+  These ${regions.length} regions are probed from this one machine, so they are one vantage: trouble of its network may look like
+  trouble of the venues. To look from other places, ${first}run
+  REGION=${regions.at(-1)} VANTAGE="name, place, network" DATABASE_URL=… venuewatch probe
+  on a machine there, and leave that region out of REGIONS here.
+`;
+}

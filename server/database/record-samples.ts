@@ -1,0 +1,71 @@
+import type { Db } from "../../shared/database/db.js";
+import type { Sample } from "../../shared/measurement/sample.js";
+
+/** What became of a batch. A duplicate was sent before; a refused one is too old, or too far ahead of the database's clock. */
+export interface Recorded {
+  stored: number;
+  duplicates: number;
+  refused: number;
+  /** Of the database: another one after a failover, in which it may have lost what it had acknowledged. */
+  timeline: string;
+  /** Not stored: the database was migrated with a registry that lacks their venues or components. */
+  unknown: readonly Sample[];
+}
+
+/**
+ * Inserts a batch in one statement, idempotently: the same batch may be sent again after a lost answer.
+ *
+ * @param region id of the region that measured them
+ * @throws Error where the database does not know the region
+ */
+export async function recordSamples(
+  db: Db,
+  region: string,
+  samples: readonly Sample[],
+): Promise<Recorded> {
+  const column = <Key extends keyof Sample>(key: Key) =>
+    samples.map((sample) => sample[key]);
+  const [row] = await db.file<{
+    timeline: string;
+    knows_region: boolean;
+    unknown: number[];
+    accepted: number;
+    stored: number;
+  }>("record_samples", [
+    region,
+    column("venue"),
+    column("component"),
+    column("slotAt"),
+    column("fault"),
+    column("latencyUs"),
+    column("dnsUs"),
+    column("connectUs"),
+    column("tlsUs"),
+    column("firstByteUs"),
+    column("httpStatus"),
+    column("head"),
+    column("messages"),
+    column("quietMs"),
+    column("eventAgeMs"),
+    column("lateMs"),
+    column("fresh"),
+    column("certificateExpiresAt"),
+    column("sequenceGaps"),
+    column("clockErrorMs"),
+    column("clockErrorWithinMs"),
+    column("refusal"),
+    column("unserved"),
+  ]);
+  const { timeline, knows_region, unknown, accepted, stored } = row!;
+  if (!knows_region)
+    throw new Error(
+      `expected a database that knows the region ${region}, this one does not: run \`venuewatch migrate\` with this probe's registry`,
+    );
+  return {
+    timeline,
+    stored,
+    duplicates: accepted - stored,
+    refused: samples.length - unknown.length - accepted,
+    unknown: unknown.map((place) => samples[place - 1]!),
+  };
+}

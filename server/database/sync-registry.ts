@@ -1,0 +1,82 @@
+import { type Db, sql } from "../../shared/database/db.js";
+import {
+  componentsOf,
+  type Registry,
+  stallBasis,
+  type Venue,
+} from "../../shared/registry/registry.js";
+import { UserError } from "../../shared/process/user-error.js";
+
+/**
+ * Makes the tables of what is watched agree with the registry. What it no longer names is unpublished, never deleted; what it has renamed keeps
+ * its history.
+ *
+ * @param db a transaction: what is renamed and not synced would be unpublished by a registry from before
+ * @throws UserError where a venue and one of its former ids have a history each
+ */
+export async function syncRegistry(db: Db, registry: Registry): Promise<void> {
+  await renameVenues(db, registry);
+  await db.file("sync_registry", [JSON.stringify(rowsOf(registry))]);
+  // of what is published now, by its categories
+  await db.query(sql`call upkeep.keep_typical()`);
+  await db.query(sql`call upkeep.published_past_changed()`);
+}
+
+async function renameVenues(db: Db, { venues }: Registry): Promise<void> {
+  const renamed = venues
+    .filter(({ formerIds }) => formerIds !== undefined)
+    .map(({ id, formerIds }) => ({ venue: id, formerIds }));
+  if (renamed.length === 0) return;
+  const several = await db.file<{ venue: string; rows: string[] }>(
+    "rename_venues",
+    [JSON.stringify(renamed)],
+  );
+  if (several.length > 0)
+    throw new UserError(
+      [
+        "formerIds in the registry: histories are not merged.",
+        ...several.map(
+          ({ venue, rows }) =>
+            `The database has ${rows.join(" and ")} each with a history of its own, so ${venue} cannot take over another one.`,
+        ),
+        "Take those ids out of formerIds: their history stays in the database, unpublished.",
+      ].join(" "),
+    );
+}
+
+function rowsOf(registry: Registry) {
+  return {
+    regions: registry.regions.map(({ id, name }) => ({ region: id, name })),
+    venues: registry.venues.map((venue) => ({
+      venue: venue.id,
+      name: venue.name,
+      category: venue.category,
+      symbol: venue.symbol,
+      quote: venue.quote,
+      chain: venue.chain,
+      officialKind: venue.official?.kind ?? null,
+      officialPage: venue.official?.page ?? null,
+      officialApi: venue.official?.api ?? null,
+      about: venue.official?.about ?? null,
+      notAbout: venue.official?.notAbout ?? null,
+      formerIds: venue.formerIds ?? [],
+      components: componentsOf(venue).map((component) => ({
+        component: component.id,
+        label: component.label,
+        target: component.target,
+        cadenceMs: component.cadenceMs,
+        ...stallOf(venue, component.id),
+      })),
+    })),
+  };
+}
+
+/** Nothing for an endpoint and for the socket: they fall silent otherwise. */
+function stallOf(venue: Venue, component: string) {
+  const stream = venue.socket?.streams.find(
+    ({ name }) => `ws:${name}` === component,
+  );
+  return stream
+    ? { stallAfterMs: stream.stall.afterMs, stallBasis: stallBasis(stream) }
+    : {};
+}

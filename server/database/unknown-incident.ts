@@ -1,0 +1,29 @@
+import { type Db, sql } from "../../shared/database/db.js";
+import { UserError } from "../../shared/process/user-error.js";
+
+/** The sentence for a slug that no incident has, with those that may be meant. */
+export async function unknownIncident(
+  db: Db,
+  slug: string,
+): Promise<UserError> {
+  const alike = await slugsAlike(db, slug);
+  return new UserError(
+    `there is no incident ${JSON.stringify(slug)}; ` +
+      (alike.length > 0
+        ? `of that venue and day there are ${alike.join(", ")}`
+        : "a slug looks like kraken-2026-01-31-rest-outage, and /v1/incidents lists them"),
+  );
+}
+
+/** Whoever mistypes a slug mostly has the venue and the day right. */
+async function slugsAlike(db: Db, slug: string): Promise<string[]> {
+  const venueAndDay = /^[a-z0-9-]+-\d{4}-\d\d-\d\d/.exec(slug)?.[0];
+  if (!venueAndDay) return [];
+  const rows = await db.query<{ slug: string }>(sql`
+    select slug from incident
+    where starts_with(slug, ${`${venueAndDay}-`}) and retracted_at is null
+    order by started_at, slug
+    limit 10
+  `);
+  return rows.map((row) => row.slug);
+}

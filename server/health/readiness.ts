@@ -1,0 +1,80 @@
+import type { Pool } from "../../shared/database/db.js";
+import type { Readiness } from "./health.js";
+import { replicaCheck, replicaState } from "../database/replica.js";
+import { definitionsFault, schemaState } from "../database/schema-state.js";
+
+/**
+ * Can this program do its work: is the database there, is its schema this build's, and does the engine decide?
+ *
+ * @param ofReplica whether the database is meant to be a replica: then also, is it close enough behind its primary?
+ */
+export async function readiness(
+  pool: Pool,
+  ofReplica = false,
+): Promise<Readiness> {
+  const checks: Readiness["checks"] = {
+    database: { ok: false, detail: "not reached" },
+    schema: { ok: false, detail: "not known while the database is away" },
+    engine: { ok: false, detail: "not known while the database is away" },
+    ...(ofReplica && {
+      replica: { ok: false, detail: "not known while the database is away" },
+    }),
+  };
+  try {
+    checks.schema = await schemaCheck(pool);
+    checks.database = { ok: true, detail: "reachable" };
+    checks.engine = checks.schema.ok
+      ? await engineCheck(pool)
+      : { ok: false, detail: "not known before the schema is current" };
+    if (ofReplica)
+      checks.replica = checks.schema.ok
+        ? replicaCheck(await replicaState(pool))
+        : { ok: false, detail: "not known before the schema is current" };
+  } catch (error) {
+    // the message could name hosts and users: this page is public
+    const { code } = error as NodeJS.ErrnoException;
+    checks.database = {
+      ok: false,
+      detail: `did not answer${code ? ` (${code})` : ""}`,
+    };
+  }
+  return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+}
+
+async function schemaCheck(pool: Pool) {
+  const { missing, unknown } = await schemaState(pool);
+  if (missing.length > 0)
+    return {
+      ok: false,
+      detail: `lacks ${missing.join(", ")}: run venuewatch migrate`,
+    };
+  if (unknown.length > 0)
+    return {
+      ok: false,
+      detail: `is newer than this build: it has ${unknown.join(", ")}`,
+    };
+  const fault = await definitionsFault(pool);
+  if (fault !== null)
+    return {
+      ok: false,
+      detail: `${fault}; run venuewatch migrate of the newer build, and start its programs`,
+    };
+  return { ok: true, detail: "current" };
+}
+
+interface EngineClock {
+  ticked_at: Date | null;
+  fresh: boolean;
+  ahead: boolean;
+}
+
+async function engineCheck(pool: Pool) {
+  const [clock] = await pool.file<EngineClock>("readiness");
+  const ticked = clock?.ticked_at?.toISOString();
+  if (!clock || !ticked) return { ok: false, detail: "has never ticked" };
+  if (clock.fresh) return { ok: true, detail: `last tick ${ticked}` };
+  const detail = clock.ahead
+    ? `its last tick ${ticked} is ahead of the database's clock, and until then it decides nothing: every state reads unknown`
+    : `silent since ${ticked}: every state reads unknown`;
+  return { ok: false, detail };
+}

@@ -1,0 +1,132 @@
+/** The ports that programs listen on, checked before anything is started. */
+
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { listen, type PortSetting } from "../../shared/config/listen.js";
+import { loopback } from "../../shared/config/address.js";
+import type { Service } from "../../shared/config/service.js";
+import type { Settings } from "../../shared/config/settings.js";
+import { UserError } from "../../shared/process/user-error.js";
+
+/** A port that a program is going to listen on. */
+export interface WantedPort {
+  /** 0: any free one. */
+  port: number;
+  host: string;
+  setting: PortSetting;
+  /** What listens there. */
+  for: string;
+}
+
+/**
+ * The health ports of so many programs, as texts for their environment: one for each, upwards from the first; 0 stays 0, any free one.
+ */
+export function healthPorts(first: number, count: number): string[] {
+  return Array.from({ length: count }, (_, i) =>
+    String(first === 0 ? 0 : first + i),
+  );
+}
+
+/** The ports of everything that `up` and `demo` start: a probe for each region, and no database where `DATABASE_URL` names one. */
+export function portsOfAll(
+  settings: Settings,
+  regions: readonly string[],
+): WantedPort[] {
+  const programs = [
+    "core",
+    ...regions.map((region) => `the probe of ${region}`),
+    "web",
+  ];
+  const ports = healthPorts(settings.healthPort.core, programs.length);
+  return [
+    ...(settings.databaseUrl === null ? [embeddedPort(settings)] : []),
+    publicPort(settings),
+    ...programs.map((program, i) =>
+      healthPort(settings, Number(ports[i]), program),
+    ),
+  ];
+}
+
+/** The ports of one program by itself. */
+export function portsOf(settings: Settings, service: Service): WantedPort[] {
+  const health = healthPort(settings, settings.healthPort[service], service);
+  return service === "web" ? [publicPort(settings), health] : [health];
+}
+
+function publicPort({ port, host }: Settings): WantedPort {
+  return { port, host, setting: "PORT", for: "the public API" };
+}
+
+export function embeddedPort({ embeddedPort: port }: Settings): WantedPort {
+  return {
+    port,
+    host: loopback,
+    setting: "EMBEDDED_PORT",
+    for: "the embedded database",
+  };
+}
+
+function healthPort(
+  { healthHost: host }: Settings,
+  port: number,
+  program: string,
+): WantedPort {
+  return { port, host, setting: "HEALTH_PORT", for: `health of ${program}` };
+}
+
+/**
+ * Checks that each port is wanted once, and that all of them are free at this moment. To be called before anything is started or
+ * written: the program that comes last would find out much later, when the others are running.
+ *
+ * @throws UserError with every problem and what to set
+ */
+export async function requirePorts(
+  wanted: readonly WantedPort[],
+): Promise<void> {
+  const fixed = wanted.filter(({ port }) => port !== 0);
+  const problems = [...impossible(fixed), ...shared(fixed)];
+  for (const one of fixed)
+    if (one.port <= highestPort) problems.push(...(await taken(one)));
+  if (problems.length === 0) return;
+  const [first] = problems;
+  throw new UserError(
+    problems.length === 1
+      ? first!
+      : ["these ports cannot be used:", ...problems].join("\n  "),
+  );
+}
+
+const highestPort = 65_535;
+
+/** `up` counts upwards from HEALTH_PORT. */
+function impossible(wanted: readonly WantedPort[]): string[] {
+  return wanted
+    .filter(({ port }) => port > highestPort)
+    .map(
+      ({ port, setting, ...one }) =>
+        `${setting}: ${one.for} would be at ${port}, and ports end at ${highestPort}; set a lower ${setting}`,
+    );
+}
+
+/** By number alone: the same number at two addresses is a mistake sooner than a wish. */
+function shared(wanted: readonly WantedPort[]): string[] {
+  return wanted.flatMap((one, i) => {
+    const earlier = wanted.slice(0, i).find(({ port }) => port === one.port);
+    if (!earlier) return [];
+    const settings = [...new Set([earlier.setting, one.setting])].join(" or ");
+    return `port ${one.port} is wanted twice, for ${earlier.for} (${earlier.setting}) and for ${one.for} (${one.setting}); set ${settings} to another`;
+  });
+}
+
+async function taken({ port, host, setting }: WantedPort): Promise<string[]> {
+  const server = createServer();
+  try {
+    await listen(server, port, host, setting);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [error.message];
+  }
+  server.close();
+  await once(server, "close");
+  return [];
+}

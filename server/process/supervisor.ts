@@ -1,0 +1,177 @@
+/**
+ * Keeps programs running as child processes, and stops them in reverse order.
+ * Programs of which nobody awaits one before starting the next do not stand on
+ * each other: they are peers, and are stopped together.
+ *
+ * A program is started, says that it is ready, and from then on is restarted
+ * whenever it ends, after a pause that grows from one failure to the next and
+ * starts small again once the program has lived for a while. What it cannot
+ * start with and the user can put right (exit code 2) ends the start instead;
+ * after the first readiness that is a failure like any other, because what
+ * once started needs no user, only time (a database that is being restarted).
+ *
+ * Stopping is SIGTERM, then SIGKILL, within one deadline for all. A third of it
+ * belongs to the first program, on which all others stand: a database that is
+ * cut off before its checkpoint pays for it at its next start.
+ */
+
+import { setTimeout as pause } from "node:timers/promises";
+
+import {
+  startChild,
+  type Child,
+  type ChildEnd,
+  type Program,
+} from "./child.js";
+import type { Log } from "../../shared/log/log.js";
+import { makeTimeBudget } from "./time-budget.js";
+import { exitCodes, UserError } from "../../shared/process/user-error.js";
+
+export interface SupervisorOptions {
+  log: Log;
+  /** The first pause before a restart, its upper bound, and how long a program must live to have its failures forgotten. */
+  restart?: { firstMs: number; longestMs: number; stableMs: number };
+  /** For all programs together. The supervisor's own life ends after ten seconds. */
+  stopWithinMs?: number;
+}
+
+export interface Supervisor {
+  /**
+   * Resolves when the program is ready, with the address it gave; pending while it is restarted.
+   * @throws UserError when it refuses to start
+   */
+  start: (program: Program) => Promise<string | null>;
+  /**
+   * Runs a task once, to its end.
+   * @throws UserError when it refuses, Error when it fails
+   */
+  run: (program: Program) => Promise<void>;
+  /** Stops the programs, last started first, peers together. Starts that are under way stay pending. */
+  close: () => Promise<void>;
+}
+
+/** A place in a tier of programs; its child is replaced at every restart. */
+interface Place {
+  program: Program;
+  child: Child;
+  wasReady: boolean;
+}
+
+export function makeSupervisor({
+  log,
+  restart = { firstMs: 500, longestMs: 30_000, stableMs: 60_000 },
+  stopWithinMs = 9_000,
+}: SupervisorOptions): Supervisor {
+  /** Each stands on those before it. None is empty. */
+  const tiers: Place[][] = [];
+  const stopping = new AbortController();
+
+  async function start(program: Program): Promise<string | null> {
+    log.debug("starting", { program: program.name });
+    return new Promise((resolve, reject) => {
+      keepRunning(program, resolve).catch(reject);
+    });
+  }
+
+  async function keepRunning(
+    program: Program,
+    onReady: (address: string | null) => void,
+  ): Promise<void> {
+    function onReadyAgain(address: string | null) {
+      place.wasReady = true;
+      onReady(address);
+    }
+    const child = startChild(program, onReadyAgain);
+    const place = { program, child, wasReady: false };
+    addPlace(place);
+    for (let failures = 1; ; failures += 1) {
+      const end = await place.child.ended;
+      if (stopping.signal.aborted) return;
+      if (end.code === exitCodes.userError && !place.wasReady)
+        throw refusalOf(program, end);
+      if (end.livedMs >= restart.stableMs) failures = 1;
+      const restartInMs = pauseMs(failures, restart);
+      log.error("ended unasked, will be started again", {
+        program: program.name,
+        ...end,
+        restartInMs,
+      });
+      await pauseUnlessStopped(restartInMs);
+      if (stopping.signal.aborted) return;
+      place.child = startChild(program, onReadyAgain);
+    }
+  }
+
+  /** Whoever is started before the last one is ready does not stand on it. */
+  function addPlace(place: Place): void {
+    const last = tiers.at(-1);
+    if (last?.some(({ wasReady }) => !wasReady)) last.push(place);
+    else tiers.push([place]);
+  }
+
+  function removePlace(place: Place): void {
+    const tier = tiers.find((tier) => tier.includes(place))!;
+    tier.splice(tier.indexOf(place), 1);
+    if (tier.length === 0) tiers.splice(tiers.indexOf(tier), 1);
+  }
+
+  async function pauseUnlessStopped(ms: number): Promise<void> {
+    try {
+      await pause(ms, undefined, { signal: stopping.signal });
+    } catch (error) {
+      if (!stopping.signal.aborted) throw error;
+    }
+  }
+
+  async function run(program: Program): Promise<void> {
+    log.debug("running", { program: program.name });
+    const place = { program, child: startChild(program), wasReady: false };
+    addPlace(place);
+    const end = await place.child.ended;
+    if (stopping.signal.aborted) return new Promise(() => {});
+    removePlace(place);
+    if (end.code === exitCodes.userError) throw refusalOf(program, end);
+    if (end.code !== exitCodes.done)
+      throw new Error(
+        `${program.name} ended with ${end.signal ?? `code ${end.code}`}; what it logged says why`,
+        { cause: end.error },
+      );
+  }
+
+  async function close(): Promise<void> {
+    stopping.abort();
+    const all = makeTimeBudget(stopWithinMs);
+    const aboveFirst = makeTimeBudget(stopWithinMs * (2 / 3));
+    for (let last = tiers.pop(); last !== undefined; last = tiers.pop()) {
+      const below = tiers.length;
+      const shareMs = below > 0 ? aboveFirst.shareMs(below) : all.shareMs(1);
+      const withinMs = Math.floor(shareMs);
+      await Promise.all(last.map((place) => stopOne(place, withinMs)));
+    }
+  }
+
+  async function stopOne(place: Place, withinMs: number): Promise<void> {
+    const killed = await place.child.stop(withinMs);
+    const program = place.program.name;
+    if (killed) log.warn("did not stop and was killed", { program, withinMs });
+    else log.debug("stopped", { program });
+  }
+
+  return { start, run, close };
+}
+
+function refusalOf({ name }: Program, { refused }: ChildEnd): UserError {
+  return new UserError(
+    refused ??
+      `${name} refused to start (exit code 2): put right what it wrote above`,
+  );
+}
+
+/** Doubling, and spread over its upper half, so that programs that fell together do not come back together. */
+function pauseMs(
+  failures: number,
+  { firstMs, longestMs }: { firstMs: number; longestMs: number },
+): number {
+  const fullMs = Math.min(longestMs, firstMs * 2 ** (failures - 1));
+  return Math.round(fullMs * (0.5 + Math.random() / 2));
+}

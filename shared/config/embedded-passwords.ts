@@ -1,0 +1,82 @@
+/**
+ * The passwords of the embedded database. Each is random, made at the first start, and kept in a file of the data directory that only
+ * the directory's user reads. The database itself keeps verifiers.
+ */
+
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { makePrivate } from "../process/make-private.js";
+import type { Log } from "../log/log.js";
+import { UserError } from "../process/user-error.js";
+
+/** One line, as DATABASE_PASSWORD_FILE takes it. */
+export function ownerPasswordFile(dataDir: string): string {
+  return join(dataDir, "database.password");
+}
+
+/** A line of a password file of PostgreSQL, as PGPASSFILE takes it. */
+export function passFileOf(dataDir: string, role: string): string {
+  return join(dataDir, `${role}.pgpass`);
+}
+
+/** Made where it is missing. */
+export function keepOwnerPassword(dataDir: string, log: Log): Promise<string> {
+  return keptLine(ownerPasswordFile(dataDir), newPassword, log);
+}
+
+/**
+ * Made where it is missing.
+ *
+ * @throws UserError where the file is none of ours
+ */
+export async function keepPassFile(
+  dataDir: string,
+  role: string,
+  log: Log,
+): Promise<string> {
+  const file = passFileOf(dataDir, role);
+  const start = `127.0.0.1:*:*:${role}:`;
+  const line = await keptLine(file, () => start + newPassword(), log);
+  if (line.startsWith(start)) return line.slice(start.length);
+  throw new UserError(
+    `${file}: expected a line that begins with ${start}, got another; delete the file, and the next start makes it with another password`,
+  );
+}
+
+function newPassword(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** Whole or not at all: it is renamed when it is written. */
+async function keptLine(
+  file: string,
+  make: () => string,
+  log: Log,
+): Promise<string> {
+  if (!existsSync(file)) {
+    const unfinished = `${file}.new`;
+    // one that was left there has its own mode, and perhaps readers
+    await rm(unfinished, { force: true });
+    await writeFile(unfinished, `${make()}\n`, { mode: 0o600, flag: "wx" });
+    await rename(unfinished, file);
+  }
+  const { mode, isPrivate } = await makePrivate(file, 0o600);
+  if (mode & 0o077)
+    log.warn(
+      isPrivate
+        ? "other users could read this password until now"
+        : "other users can read this password, and the file's mode could not be changed",
+      {
+        ...{ file, mode: mode.toString(8) },
+        hint: "delete the file, and the next start makes another password",
+      },
+    );
+  const line = (await readFile(file, "utf8")).trim();
+  if (/^[\x21-\x7e]{8,}$/.test(line)) return line;
+  throw new UserError(
+    `${file}: expected one line with a password of 8 characters of ASCII or more, got something else; delete the file, and the next start makes another password`,
+  );
+}

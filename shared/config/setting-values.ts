@@ -1,0 +1,171 @@
+/** Parsers of settings: text in, value out. A text that will not do throws what was expected instead. */
+
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+
+import { addressesOf } from "../database/database-hosts.js";
+import { logLevels, type LogLevel } from "../log/log.js";
+import type { Vantage } from "./vantage.js";
+
+export class WrongValue extends Error {
+  /** @param secret the text may hold a password and must not be shown */
+  constructor(
+    readonly expected: string,
+    readonly secret = false,
+  ) {
+    super(`expected ${expected}`);
+  }
+}
+
+export function parsePort(text: string): number {
+  return parseInteger(text, 65_535, "a port from 0 to 65535 (0: any free one)");
+}
+
+/** An IP address to listen on. A name would be looked up, and could mean several. */
+export function parseHost(text: string): string {
+  // a zone, as in fe80::1%eth0, cannot be part of a URL
+  if (isIP(text) === 0 || text.includes("%"))
+    throw new WrongValue(
+      "an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 or :: for all of them",
+    );
+  return text;
+}
+
+export function parseRate(text: string): number {
+  return parseInteger(text, 1_000_000, "a whole number from 0 to 1000000");
+}
+
+function parseInteger(text: string, most: number, expected: string): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  if (!(value <= most)) throw new WrongValue(expected);
+  return value;
+}
+
+/** Absolute, from the working directory. */
+export function parsePath(text: string): string {
+  return resolve(text);
+}
+
+const databaseUrlShape =
+  "postgres://user:password@host:port/database, or several host:port with commas between";
+
+/** Of the primary: where there are several hosts, the one that takes writes is looked for. */
+export function parseDatabaseUrl(text: string): string {
+  return parseServerUrl(text, ["read-write", "primary"]);
+}
+
+/** Of what is only read: any of the hosts will do. */
+export function parseDatabaseReadUrl(text: string): string {
+  return parseServerUrl(text, ["any"]);
+}
+
+/** @param targets what `target_session_attrs` may say, so that the address is also one for psql; we do that much without it */
+function parseServerUrl(text: string, targets: string[]): string {
+  for (const address of addressesOf(text)) {
+    if (!["postgres:", "postgresql:"].includes(protocolOf(address)))
+      throw new WrongValue(databaseUrlShape, true);
+    const { hostname, searchParams } = new URL(address);
+    if (address !== text && hostname === "")
+      throw new WrongValue(databaseUrlShape, true);
+    if (["host", "port"].some((one) => searchParams.get(one)?.includes(",")))
+      throw new WrongValue(
+        "several hosts before the database's name (postgres://user@a:5432,b:5433/database), not in ?host= or ?port=",
+        true,
+      );
+    const target = searchParams.get("target_session_attrs");
+    if (target !== null && !targets.includes(target))
+      throw new WrongValue(
+        `an address with target_session_attrs=${targets.join(" or ")}, or without it`,
+        true,
+      );
+  }
+  return text;
+}
+
+/** Without the slash at the end, so that paths can be put behind it. */
+export function parseSiteUrl(text: string): string {
+  const { protocol, username, password } = URL.canParse(text)
+    ? new URL(text)
+    : { protocol: "", username: "", password: "" };
+  const isWeb = ["http:", "https:"].includes(protocol);
+  // it is published: a password in it would be, too
+  if (!isWeb || /[?#]/.test(text) || username + password !== "")
+    throw new WrongValue(
+      "an http:// or https:// address without user name, ? and #",
+    );
+  return text.replace(/\/+$/, "");
+}
+
+function protocolOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).protocol : "";
+}
+
+export function parseRegion(text: string): string {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text))
+    throw new WrongValue("the id of a region, such as eu-central");
+  return text;
+}
+
+export function parseRegions(text: string): readonly string[] {
+  const regions = listOf(text).map(parseRegion);
+  if (new Set(regions).size < regions.length)
+    throw new WrongValue("each region once");
+  return Object.freeze(regions);
+}
+
+/** Of what is shown to the public: a text of so many characters. */
+const shownPart = /^\P{Cc}{1,60}$/u;
+
+export function parseVantage(text: string): Vantage {
+  const [name = "", place = "", network = "", ...rest] = listOf(text);
+  const parts = [name, place, network];
+  if (rest.length > 0 || !parts.every((part) => shownPart.test(part)))
+    throw new WrongValue(
+      "a name, a place and a network with commas between, each of 1 to 60 characters, such as fra1, Frankfurt, Hetzner AS24940",
+    );
+  return Object.freeze({ name, place, network });
+}
+
+/** Only addresses can be believed. `true` or a number of hops would let clients choose their own. */
+export function parseProxies(text: string): readonly string[] {
+  const names = ["loopback", "linklocal", "uniquelocal"];
+  const proxies = listOf(text);
+  if (!proxies.every((proxy) => names.includes(proxy) || isNetwork(proxy)))
+    throw new WrongValue(
+      `addresses or networks (10.0.0.0/8), or ${names.join(", ")}, with commas between`,
+    );
+  return Object.freeze(proxies);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (bits === undefined) return true;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+function listOf(text: string): string[] {
+  return text.split(",").map((item) => item.trim());
+}
+
+/** Of 32 bytes, as `openssl rand -base64 32` writes them. */
+export function parseKey(text: string): Buffer {
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(text))
+    throw new WrongValue(
+      "32 bytes as base64, 44 characters (openssl rand -base64 32 makes them)",
+      true,
+    );
+  return Buffer.from(text, "base64");
+}
+
+export function parseSwitch(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new WrongValue("on or off");
+  return text === "on";
+}
+
+export function parseLogLevel(text: string): LogLevel {
+  const level = logLevels.find((level) => level === text);
+  if (level === undefined) throw new WrongValue(logLevels.join(", "));
+  return level;
+}

@@ -1,0 +1,1 @@
+export type LogFields = Record<string, unknown>;

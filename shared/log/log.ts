@@ -1,0 +1,76 @@
+/** Log lines for people and for `grep`: time, level, program, message, then `key=value` pairs. They go to standard error. */
+
+import { type LogFields } from "./log-fields.js";
+import { makeOutage, type Outage, type OutageClock } from "./outage.js";
+
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type Lines = Record<
+  LogLevel,
+  (message: string, fields?: LogFields) => void
+>;
+
+export interface Log extends Lines {
+  /** The program's database, while it is away: all tasks that need it fail together, and are logged together. */
+  database: Outage;
+}
+
+export interface LogOptions {
+  /** What goes on without the database, in a sentence. */
+  withoutDatabase?: string;
+  clock?: OutageClock;
+}
+
+/**
+ * @param program what writes: `core`, `web`, `probe eu-central`, …
+ * @param lowest lines below this level are dropped
+ * @param write takes one whole line, newline included
+ */
+export function makeLog(
+  program: string,
+  lowest: LogLevel = "info",
+  write: (line: string) => void = (line) => process.stderr.write(line),
+  { withoutDatabase = "it is tried again", clock }: LogOptions = {},
+): Log {
+  const entry = (level: LogLevel) => (message: string, fields?: LogFields) => {
+    if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
+    const time = new Date().toISOString();
+    write(`${time} ${level} ${program}: ${message}${pairs(fields)}\n`);
+  };
+  const lines = {
+    debug: entry("debug"),
+    info: entry("info"),
+    warn: entry("warn"),
+    error: entry("error"),
+  };
+  const database = makeOutage(
+    lines,
+    {
+      begun: `the database is away: ${withoutDatabase}`,
+      lasts: "the database is still away",
+      over: "the database is back",
+    },
+    { clock },
+  );
+  return { ...lines, database };
+}
+
+function pairs(fields: LogFields = {}): string {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${printed(value)}`)
+    .join("");
+}
+
+function printed(value: unknown): string {
+  if (value instanceof Error) return JSON.stringify(described(value));
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === "string" && /^[\w./:@+-]+$/.test(value)) return value;
+  return JSON.stringify(value);
+}
+
+function described(error: Error): string {
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return `${error.message}${cause}`;
+}

@@ -1,0 +1,158 @@
+/**
+ * What is wrong with a value that should be a registry: its shape, which
+ * registry.schema.json describes, and what a schema cannot say.
+ */
+
+import { readFileSync } from "node:fs";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { maskedAddress } from "../text/masked-text.js";
+import { registryRules, type Place, type Problem } from "./registry-rules.js";
+
+/** A file that is wrong all over is not explained better by its thousandth line. */
+const mostLines = 200;
+
+/** One line a problem: the place, what was expected there, what was found. Empty when the value is a registry. */
+export function registryProblems(value: unknown): string[] {
+  const shape = shapeProblems(value);
+  const isSound = (place: Place) =>
+    shape.every(
+      (problem) => !lies(problem.place, place) && !lies(place, problem.place),
+    );
+  const problems = [...shape, ...registryRules(value, isSound)];
+  const lines = problems.map((problem) => line(problem, value));
+  if (lines.length <= mostLines) return lines;
+  const left = lines.length - mostLines;
+  return [...lines.slice(0, mostLines), `… and ${left} more problems`];
+}
+
+interface SchemaNode {
+  $ref?: string;
+  description?: string;
+  properties?: Record<string, SchemaNode>;
+  definitions?: Record<string, SchemaNode>;
+}
+
+let compiled: { schema: SchemaNode; validate: ValidateFunction } | undefined;
+
+/** At the first use, so that importing this file costs nothing. */
+function compile() {
+  const file = new URL("../../../registry.schema.json", import.meta.url);
+  const schema = JSON.parse(readFileSync(file, "utf8")) as SchemaNode;
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    discriminator: true,
+    allowUnionTypes: true,
+  });
+  return { schema, validate: ajv.compile(schema) };
+}
+
+/** The first problem at each place: a second one says the same in other words. */
+function shapeProblems(value: unknown): Problem[] {
+  compiled ??= compile();
+  const { schema, validate } = compiled;
+  validate(value);
+  const byPlace = new Map<string, Problem>();
+  for (const error of validate.errors ?? []) {
+    const problem = problemOf(error, value, schema);
+    const key = JSON.stringify(problem.place);
+    if (!byPlace.has(key)) byPlace.set(key, problem);
+  }
+  return [...byPlace.values()];
+}
+
+function problemOf(
+  error: ErrorObject,
+  value: unknown,
+  schema: SchemaNode,
+): Problem {
+  const place = placeOf(error.instancePath, value);
+  const node = error.parentSchema as SchemaNode;
+  const { missingProperty, tag, additionalProperty } = error.params as {
+    missingProperty?: string;
+    tag?: string;
+    additionalProperty?: string;
+  };
+  if (additionalProperty !== undefined) {
+    const known = Object.keys(node.properties ?? {}).join(", ");
+    return {
+      place: [...place, additionalProperty],
+      expected: `no such property (known here: ${known})`,
+    };
+  }
+  const property = missingProperty ?? tag;
+  if (property === undefined) return { place, expected: words(node, schema) };
+  return {
+    place: [...place, property],
+    expected: words(node.properties?.[property], schema),
+  };
+}
+
+/** Every node of the schema describes what it expects; a test holds it to that. */
+function words(node: SchemaNode | undefined, schema: SchemaNode): string {
+  const definition = node?.$ref?.replace("#/definitions/", "");
+  const target =
+    definition === undefined ? node : schema.definitions?.[definition];
+  return target?.description ?? "another value";
+}
+
+/** A JSON pointer says neither whether a number is an index nor `~` and `/` as they are. */
+function placeOf(pointer: string, root: unknown): Place {
+  const place: Place = [];
+  for (const escaped of pointer.split("/").slice(1)) {
+    const key = escaped.replaceAll("~1", "/").replaceAll("~0", "~");
+    place.push(Array.isArray(valueAt(root, place)) ? Number(key) : key);
+  }
+  return place;
+}
+
+function valueAt(root: unknown, place: Place): unknown {
+  return place.reduce<unknown>(
+    (value, key) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<string | number, unknown>)[key]
+        : undefined,
+    root,
+  );
+}
+
+/** Whether `inner` is `outer` or a place within it. */
+function lies(inner: Place, outer: Place): boolean {
+  return outer.every((key, index) => inner[index] === key);
+}
+
+function line({ place, expected }: Problem, root: unknown): string {
+  const found = shown(valueAt(root, place));
+  return `${placeText(place, root)}: expected ${expected}, found ${found}`;
+}
+
+/** Names of properties, too: an address may have come to stand where a name should. */
+function maskedPart(part: unknown): unknown {
+  if (typeof part === "string") return maskedAddress(part);
+  if (typeof part !== "object" || part === null || Array.isArray(part))
+    return part;
+  return Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [maskedAddress(key), value]),
+  );
+}
+
+/** `venues[3] (okx).rest[1].cadenceMs` */
+function placeText(place: Place, root: unknown): string {
+  const steps = place.map((key, index) => {
+    if (typeof key === "string")
+      return /^\w+$/.test(key)
+        ? `.${key}`
+        : `[${JSON.stringify(maskedAddress(key))}]`;
+    const id = index === 1 ? valueAt(root, [...place.slice(0, 2), "id"]) : null;
+    return typeof id === "string"
+      ? `[${key}] (${maskedAddress(id).slice(0, 40)})`
+      : `[${key}]`;
+  });
+  return steps.join("").replace(/^\./, "") || "the whole file";
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value, (_key, part: unknown) => maskedPart(part));
+  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
+}

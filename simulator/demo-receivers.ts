@@ -1,0 +1,200 @@
+/** Who is told of alerts in the demo: three receivers as users have them. */
+import { existsSync, readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isSigned } from "../receiving/verify.js";
+import type { NewChannel } from "../server/alerts/channels/add-channel.js";
+import type { Alert } from "../server/alerts/formats/alert.js";
+import type { Log } from "../shared/log/log.js";
+import {
+  type Arrival,
+  type Reaction,
+  type Receiver,
+  startReceiver,
+} from "./receiver.js";
+
+export interface DemoReceiver {
+  name: string;
+  path: string;
+  /** Its channel. */
+  channel: Pick<NewChannel, "description" | "floor" | "venues"> & {
+    format: "native" | "chat";
+  };
+  /** What it does with its nth alert, from 0 on. */
+  react: (n: number) => Reaction;
+}
+
+/**
+ * Ten attempts, over and over: a failure of nearly two minutes, an answer that is late, none at all, and one that says when to
+ * come again. Never so many in a row that the channel would be switched off.
+ */
+const troubles: Reaction[] = [
+  { status: 503 },
+  { status: 503 },
+  { status: 503 },
+  { status: 200 },
+  { status: 200, afterMs: 4_000 },
+  "hang",
+  { status: 200 },
+  { status: 429, headers: { "retry-after": "30" } },
+  { status: 200 },
+  { status: 200 },
+];
+
+export const demoReceivers: DemoReceiver[] = [
+  {
+    name: "steady",
+    path: "/alerts",
+    channel: {
+      format: "native",
+      description: "the demo's steady receiver",
+      floor: "degraded",
+      venues: null,
+    },
+    react: () => ({ status: 204 }),
+  },
+  {
+    name: "chat",
+    path: "/services/demo",
+    channel: {
+      format: "chat",
+      description: "the demo's chat, outages only",
+      floor: "outage",
+      venues: null,
+    },
+    react: () => ({ status: 200 }),
+  },
+  {
+    name: "troubled",
+    path: "/alerts",
+    channel: {
+      format: "native",
+      description: "the demo's troubled receiver, some venues only",
+      floor: "degraded",
+      venues: ["kucoin-futures", "okx", "bybit", "gemini", "kraken"],
+    },
+    react: (n) => troubles[n % troubles.length]!,
+  },
+];
+
+/** By name of the receiver. */
+type ByName = Partial<Record<string, string>>;
+
+/**
+ * They stay where they are over a restart, as their channels do. Each verifies what it is sent, and logs it in a line.
+ *
+ * @param dir where their addresses are kept, and where the secrets are that `tellSecrets` has left
+ */
+export async function startDemoReceivers(
+  dir: string,
+  log: Log,
+): Promise<{ close: () => Promise<void> }> {
+  const before = await demoAddresses(dir);
+  const started: Receiver[] = [];
+  const addresses: ByName = {};
+  const close = async () => {
+    await Promise.all(started.map((receiver) => receiver.close()));
+  };
+  try {
+    for (const [i, receiver] of demoReceivers.entries()) {
+      const { name, path } = receiver;
+      const known = before[name];
+      // below the range that systems hand out to clients, beside the venues'
+      const port = known ? Number(new URL(known).port) : 20_130 + i;
+      const standing = await startReceiverAt(port, heard(receiver, dir, log));
+      started.push(standing);
+      addresses[name] = standing.origin + path;
+    }
+    await writeFile(addressFile(dir), JSON.stringify(addresses, null, 2));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}
+
+/** Where they are; empty before the world's first start. */
+export async function demoAddresses(dir: string): Promise<ByName> {
+  const file = addressFile(dir);
+  if (!existsSync(file)) return {};
+  return JSON.parse(await readFile(file, "utf8")) as ByName;
+}
+
+/** What their channels sign with; a receiver that is running goes by it at once. */
+export async function tellSecrets(dir: string, secrets: ByName) {
+  await writeFile(secretFile(dir), JSON.stringify(secrets), { mode: 0o600 });
+}
+
+async function startReceiverAt(
+  port: number,
+  react: (arrival: Omit<Arrival, "reaction">) => Reaction,
+): Promise<Receiver> {
+  try {
+    return await startReceiver({ react, port, keep: false });
+  } catch (error) {
+    // another program has it; its channel is made anew, for wherever it is then
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    return startReceiver({ react, keep: false });
+  }
+}
+
+function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
+  const read = channel.format === "native" ? signedAlert : chatMessage;
+  let n = 0;
+  return ({ headers, body }: Pick<Arrival, "headers" | "body">): Reaction => {
+    const what = read(headers, body, secretsIn(dir)[name]);
+    if (typeof what === "number") {
+      log.warn("refused what is no alert for this receiver", {
+        ...{ receiver: name, answer: what },
+      });
+      return { status: what };
+    }
+    const reaction = react(n);
+    n += 1;
+    log.info("an alert came", { receiver: name, ...what, ...told(reaction) });
+    return reaction;
+  };
+}
+
+/** What is to be logged of it, or the status with which it is refused. */
+function signedAlert(
+  headers: Arrival["headers"],
+  body: Buffer,
+  secret: string | undefined,
+) {
+  if (secret === undefined) return 401;
+  if (!isSigned(body, headers["x-svc-signature"], secret)) return 401;
+  const alert = JSON.parse(body.toString()) as Alert;
+  const { eventId: event, kind, severity, incident } = alert;
+  return { event, kind, severity, incident: incident.slug };
+}
+
+/** Nothing is signed here: whoever knows the address may post. */
+function chatMessage(_: Arrival["headers"], body: Buffer) {
+  try {
+    const { text } = JSON.parse(body.toString()) as { text?: unknown };
+    return typeof text === "string" ? { text } : 400;
+  } catch {
+    return 400;
+  }
+}
+
+function told(reaction: Reaction) {
+  if (typeof reaction === "string") return { answer: "none" };
+  const { status, afterMs } = reaction;
+  return { answer: status, ...(afterMs && { afterMs }) };
+}
+
+function secretsIn(dir: string): ByName {
+  const file = secretFile(dir);
+  if (!existsSync(file)) return {};
+  return JSON.parse(readFileSync(file, "utf8")) as ByName;
+}
+
+function addressFile(dir: string): string {
+  return join(dir, "receivers.json");
+}
+
+function secretFile(dir: string): string {
+  return join(dir, "receiver-secrets.json");
+}

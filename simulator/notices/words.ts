@@ -1,0 +1,130 @@
+/** The words in which each kind of feed speaks of a fault, of a maintenance, and of how far they have come. */
+import type { Official } from "../../shared/registry/registry.js";
+
+/** The kinds of feeds that the world plays. */
+export type FeedKind = Exclude<Official["kind"], "html" | "betterstack">;
+
+export type NoticeKind = "incident" | "maintenance";
+
+interface Words {
+  /** What may be said of how bad it is; it tells an incident from a maintenance. */
+  impacts: Record<string, NoticeKind>;
+  /** What the feed says of the past and the future, too. Empty: it tells only what holds now. */
+  statuses: string[];
+  incident: Course;
+  maintenance: Course;
+}
+
+/** `announced` is said where it is posted before it begins; null: never. */
+interface Course {
+  announced: string | null;
+  begun: string;
+  over: string;
+}
+
+const ownCourse: Course = {
+  announced: "scheduled",
+  begun: "ongoing",
+  over: "completed",
+};
+
+const statuspage: Words = {
+  impacts: {
+    none: "incident",
+    minor: "incident",
+    major: "incident",
+    critical: "incident",
+    maintenance: "maintenance",
+  },
+  statuses: [
+    "investigating",
+    "identified",
+    "monitoring",
+    "resolved",
+    "postmortem",
+    "scheduled",
+    "in_progress",
+    "verifying",
+    "completed",
+  ],
+  incident: { announced: null, begun: "investigating", over: "resolved" },
+  maintenance: {
+    announced: "scheduled",
+    begun: "in_progress",
+    over: "completed",
+  },
+};
+
+export const wordsOf: Record<FeedKind, Words> = {
+  statuspage,
+  "okx-system-status": {
+    impacts: {
+      scheduled: "maintenance",
+      unscheduled: "maintenance",
+      disruption: "incident",
+    },
+    statuses: ["scheduled", "ongoing", "pre_open", "completed", "canceled"],
+    incident: ownCourse,
+    maintenance: ownCourse,
+  },
+  "bybit-system-status": {
+    impacts: {
+      planned: "maintenance",
+      temporary: "maintenance",
+      incident: "incident",
+    },
+    statuses: ["scheduled", "ongoing", "completed", "canceled"],
+    incident: ownCourse,
+    maintenance: ownCourse,
+  },
+  "binance-system-status": {
+    impacts: { maintenance: "maintenance" },
+    statuses: [],
+    incident: ownCourse,
+    maintenance: ownCourse,
+  },
+  "kucoin-service-status": {
+    impacts: { close: "incident", cancelonly: "incident" },
+    statuses: [],
+    incident: ownCourse,
+    maintenance: ownCourse,
+  },
+};
+
+/** Those after which a notice is over. */
+const overStatuses = ["resolved", "postmortem", "completed", "canceled"];
+
+export function isOver(status: string): boolean {
+  return overStatuses.includes(status);
+}
+
+/** Services by the numbers that the venue's own API gives them: the place in the list, from `first` on. */
+export const services: Partial<
+  Record<FeedKind, { first: number; names: string[] }>
+> = {
+  "okx-system-status": {
+    first: 0,
+    names: [
+      "WebSocket",
+      "Spot",
+      "Futures",
+      "Perpetual",
+      "Options",
+      "Trading service",
+    ],
+  },
+  "bybit-system-status": {
+    first: 1,
+    names: [
+      "Trading",
+      "Trading over HTTP",
+      "Trading over WebSocket",
+      "Private stream",
+      "Market data",
+    ],
+  },
+};
+
+export function isPlayed(kind: Official["kind"]): kind is FeedKind {
+  return kind in wordsOf;
+}

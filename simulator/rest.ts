@@ -1,0 +1,120 @@
+/** One venue's REST answers, good ones and faulty ones. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RestEndpoint } from "../shared/registry/registry.js";
+import type { ScriptedFault } from "./faults.js";
+import { faultyAnswers, slowness } from "./faulty-answers.js";
+import { worldPath } from "./loopback.js";
+import type { Feed } from "./notices/feed.js";
+import { sendJson } from "./send.js";
+import { regionOf, type Stage } from "./stage.js";
+import { blocksOff, headAt } from "./heads.js";
+import { bodyOf } from "./venues/any.js";
+
+const maxRequestBytes = 65_536;
+
+export function serveRest(
+  stage: Stage,
+  feed: Feed | null,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const answered = new Map<string, number>();
+  return function onRequest(request, response) {
+    // A client that goes away in mid-answer is its own business.
+    request.on("error", () => response.destroy());
+    readBody(request, (body) => answer(request, response, body));
+  };
+
+  function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: string,
+  ) {
+    if (feed?.isAsked(request)) return feed.answer(request, response);
+    const endpoint = stage.venue.rest.find((candidate) =>
+      isFor(candidate, request, body),
+    );
+    if (!endpoint) return notFound(request, response, stage);
+    const region = regionOf(request);
+    const component = `rest:${endpoint.name}`;
+    stage.count(component, region);
+    const fault = stage.faultOf(component, region);
+    const waitMs = stage.latencyMs(region) + slowness(fault);
+    const turn = turnOf(`${component} ${region}`);
+    if (waitMs === 0) return deliver(response, endpoint, fault, turn);
+    const timer = setTimeout(deliver, waitMs, response, endpoint, fault, turn);
+    response.once("close", () => clearTimeout(timer));
+  }
+
+  function turnOf(asked: string): number {
+    const turn = answered.get(asked) ?? 0;
+    answered.set(asked, turn + 1);
+    return turn;
+  }
+
+  function deliver(
+    response: ServerResponse,
+    endpoint: RestEndpoint,
+    fault: ScriptedFault | undefined,
+    turn: number,
+  ) {
+    const faulty = fault && faultyAnswers[fault.kind];
+    if (faulty) return faulty(response, fault, stage.player.errorInside);
+    sendJson(
+      response,
+      endpoint.expectStatus,
+      goodBody(endpoint, fault, blocksOff(fault, turn)),
+    );
+  }
+
+  function goodBody(
+    endpoint: RestEndpoint,
+    fault: ScriptedFault | undefined,
+    off: number,
+  ): unknown {
+    // one address, one answer, whoever asks
+    if (feed && endpoint.url === stage.venue.official?.api) return feed.body();
+    const make = stage.player.rest[endpoint.name];
+    const tick = stage.freeze(fault, stage.now(), () => stage.market.tick());
+    return make
+      ? make(tick)
+      : bodyOf(endpoint, tick, headAt(stage.venue.chain, tick.ms) + off);
+  }
+}
+
+function readBody(
+  request: IncomingMessage,
+  then: (body: string) => void,
+): void {
+  let body = "";
+  request.setEncoding("utf8");
+  request.on("data", (text: string) => {
+    body += text;
+    if (body.length > maxRequestBytes) request.destroy();
+  });
+  request.on("end", () => then(body));
+}
+
+/** Several JSON-RPC endpoints share one address: there the request's body decides. */
+function isFor(
+  { method, url, body: expected }: RestEndpoint,
+  request: IncomingMessage,
+  body: string,
+): boolean {
+  return (
+    method === request.method &&
+    worldPath(url) === request.url &&
+    (expected === undefined || JSON.stringify(expected) === body)
+  );
+}
+
+function notFound(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { venue }: Stage,
+): void {
+  sendJson(response, 404, {
+    error: `${venue.id} has no ${request.method} ${request.url} with that body`,
+    expected: venue.rest.map(
+      ({ method, url }) => `${method} ${worldPath(url)}`,
+    ),
+  });
+}

@@ -1,0 +1,249 @@
+/**
+ * A world of simulated venues: real HTTP and WebSocket servers on loopback that
+ * play every venue of a registry in its own protocol, for clients of several
+ * regions, and that lag, stall, lie and die on a script. Tests and the demo run
+ * on it.
+ */
+import { createServer } from "node:http";
+import type { Registry, Venue } from "../shared/registry/registry.js";
+import { checkFaults } from "./fault-check.js";
+import { faultOf, nextChange, type ScriptedFault } from "./faults.js";
+import { makeFreeze } from "./frozen.js";
+import { latencyMs, type Latency } from "./latency.js";
+import { startListener, type Listener } from "./listener.js";
+import { loopbackRegistry } from "./loopback.js";
+import { makeMarket, type Market } from "./market.js";
+import { serveFeed, type Feed } from "./notices/feed.js";
+import { feedServer } from "./notices/feed-server.js";
+import { checkPosts } from "./notices/post-check.js";
+import type { ScriptedPost } from "./notices/posts.js";
+import { isPlayed } from "./notices/words.js";
+import type { Player } from "./player.js";
+import { playerOf } from "./players.js";
+import { serveRest } from "./rest.js";
+import { serveSockets, type Sockets } from "./sockets.js";
+import type { Stage } from "./stage.js";
+
+export interface WorldOptions {
+  registry: Registry;
+  faults?: ScriptedFault[];
+  /** What the venues say on their status feeds. A function is asked at each reading, and what it gives is not checked. */
+  posts?: ScriptedPost[] | (() => ScriptedPost[]);
+  /** No stream sends more than this. Default: its typical rate. */
+  messagesPerMinuteCap?: number;
+  /** Port of a venue by its id. Default: any that is free. */
+  ports?: Record<string, number>;
+  /** Of venues that players.ts does not list, by their ids. */
+  players?: Record<string, Player>;
+  /** The clock of the script and of the venues' time stamps. */
+  now?: () => Date;
+  /**
+   * Every interval of a venue (pings, deadlines, data) passes this many times faster. Default 1. Beyond 100 some
+   * keep-alive times fall below what a registry file may hold.
+   */
+  timeScale?: number;
+  /** `plausible`: 10–180 ms, steady per venue and region. Default `none`. */
+  latency?: Latency;
+}
+
+export interface World {
+  /** The registry that leads to this world: loopback addresses, keep-alive times divided by the time scale. */
+  registry: Registry;
+  /** Adds to the script; without `from`, it begins at once. Throws when the world cannot play it. */
+  fault(fault: ScriptedFault): void;
+  /** Adds to what the venues say. Throws when no feed would show it. */
+  post(post: ScriptedPost): void;
+  /** Ends every fault; resolves when all venues listen again. What was posted stays. */
+  clear(): Promise<void>;
+  /**
+   * REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Those of status feeds (`official`) count only
+   * where they are asked for: nobody is measured by them.
+   */
+  requests(of?: Partial<Observed>): number;
+  openSockets(of?: Partial<Pick<Observed, "venue" | "region">>): number;
+  /** Keep-alive rules that clients broke; the newest thousand. */
+  violations: readonly Violation[];
+  close: () => Promise<void>;
+}
+
+export interface Observed {
+  venue: string;
+  component: string;
+  region: string | null;
+}
+
+export interface Violation {
+  at: Date;
+  venue: string;
+  region: string | null;
+  /** What the client missed or did wrong. */
+  missed: string;
+  /** Whether the venue closed the socket for it. */
+  dropped: boolean;
+}
+
+/** A venue as it stands: its door, its sockets. */
+interface Standing {
+  id: string;
+  listener: Listener;
+  sockets: Sockets;
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { registry, ports = {}, players = {} } = options;
+  const { now = () => new Date() } = options;
+  const { latency = "none", timeScale = 1 } = options;
+  const { messagesPerMinuteCap = Infinity } = options;
+  let faults = [...(options.faults ?? [])];
+  checkFaults(faults, registry);
+  const { posts: given = [] } = options;
+  const posted: ScriptedPost[] = [];
+  if (Array.isArray(given)) checkPosts(given, registry);
+  const market = makeMarket(now);
+  const freeze = makeFreeze();
+  const counts = new Map<string, Observed & { count: number }>();
+  const violations: Violation[] = [];
+  const standing: Standing[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  try {
+    for (const venue of registry.venues) standing.push(await open(venue));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  await applyFaults();
+  return {
+    registry: loopbackRegistry(registry, portOf, timeScale),
+    fault,
+    post,
+    clear,
+    requests,
+    openSockets,
+    violations,
+    close,
+  };
+
+  async function open(venue: Venue): Promise<Standing> {
+    const stage = stageOf(venue, market);
+    const sockets = serveSockets(stage);
+    const server = createServer(
+      // Longer than any cadence: a probe may keep its connections.
+      { keepAliveTimeout: 330_000 },
+      serveRest(stage, feedOf(stage)),
+    );
+    server.on("upgrade", sockets.onUpgrade);
+    const listener = await startListener(server, ports[venue.id] ?? 0);
+    return { id: venue.id, listener, sockets };
+  }
+
+  function feedOf(stage: Stage): Feed | null {
+    const { venue } = stage;
+    if (feedServer(venue, registry.venues) !== venue) return null;
+    const { kind, api, page } = venue.official!;
+    return isPlayed(kind) ? serveFeed({ kind, api: api!, page }, stage) : null;
+  }
+
+  function stageOf(venue: Venue, market: Market): Stage {
+    return {
+      venue,
+      player: players[venue.id] ?? playerOf(venue),
+      market,
+      freeze,
+      timeScale,
+      messagesPerMinuteCap,
+      latencyMs: (region) => latencyMs(latency, venue.id, region),
+      faultOf: (component, region, among) =>
+        faultOf(faults, { venue: venue.id, component, region }, now(), among),
+      posts: () => postsOf(venue.id),
+      now,
+      count: (component, region) =>
+        count({ venue: venue.id, component, region }),
+      violated: (missed, region, dropped) =>
+        violated({ at: now(), venue: venue.id, region, missed, dropped }),
+    };
+  }
+
+  function fault(added: ScriptedFault) {
+    checkFaults([added], registry);
+    faults.push(added);
+    void applyFaults();
+  }
+
+  function post(added: ScriptedPost) {
+    checkPosts([added], registry);
+    posted.push(added);
+  }
+
+  function postsOf(venue: string): ScriptedPost[] {
+    const scripted = Array.isArray(given) ? given : given();
+    return [...scripted, ...posted].filter((post) => post.venue === venue);
+  }
+
+  async function clear() {
+    faults = [];
+    await applyFaults();
+  }
+
+  /** Brings doors and open sockets in line with the script, now and whenever a fault begins or ends. */
+  async function applyFaults() {
+    clearTimeout(timer);
+    if (closed) return;
+    const at = now();
+    const nextAt = Math.min(...faults.map((fault) => nextChange(fault, at)));
+    if (nextAt < Infinity)
+      timer = setTimeout(
+        () => void applyFaults(),
+        Math.min(nextAt - at.getTime(), 2 ** 31 - 1),
+      );
+    for (const { sockets } of standing) sockets.faultsChanged();
+    await Promise.all(
+      standing.map(({ id, listener }) => listener.setOpen(!isRefused(id, at))),
+    );
+  }
+
+  function isRefused(venue: string, at: Date): boolean {
+    const target = { venue, component: "", region: null };
+    return faultOf(faults, target, at, ["refused"]) !== undefined;
+  }
+
+  function count(observed: Observed) {
+    const key = Object.values(observed).join(" ");
+    const known = counts.get(key);
+    if (known) known.count += 1;
+    else counts.set(key, { ...observed, count: 1 });
+  }
+
+  function requests({ venue, component, region }: Partial<Observed> = {}) {
+    return [...counts.values()]
+      .filter((one) => venue === undefined || one.venue === venue)
+      .filter((one) =>
+        component === undefined
+          ? one.component !== "official"
+          : one.component === component,
+      )
+      .filter((one) => region === undefined || one.region === region)
+      .reduce((sum, one) => sum + one.count, 0);
+  }
+
+  function openSockets({ venue, region }: Partial<Observed> = {}) {
+    return standing
+      .filter(({ id }) => venue === undefined || id === venue)
+      .reduce((sum, { sockets }) => sum + sockets.open(region), 0);
+  }
+
+  function violated(violation: Violation) {
+    violations.push(violation);
+    if (violations.length > 1000) violations.shift();
+  }
+
+  function portOf(venue: string): number {
+    return standing.find(({ id }) => id === venue)!.listener.port;
+  }
+
+  async function close() {
+    closed = true;
+    clearTimeout(timer);
+    await Promise.all(standing.map(({ listener }) => listener.close()));
+  }
+}

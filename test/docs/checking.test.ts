@@ -1,0 +1,198 @@
+/** Whoever checks an incident by hand finds what the engine wrote, and CHECKING.md says how. */
+import { readFileSync } from "node:fs";
+import pg from "pg";
+import t from "tap";
+import { type Db, sql } from "../../shared/database/db.js";
+import { rulesRow } from "../../server/engine/rules.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { migratedDatabase } from "../support/database.js";
+import {
+  analystOf,
+  comesOutAsShown,
+  stepsOf,
+} from "../support/page-of-statements.js";
+import {
+  decideThrough,
+  forget,
+  measured,
+  unmeasured,
+} from "../support/fleet.js";
+
+const page = readFileSync(packagedFile("CHECKING.md"), "utf8");
+const [, slug = ""] = /^\\set slug '(.+)'$/m.exec(page) ?? [];
+
+void t.test("CHECKING.md shows what its statements give", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  await makeWorldOfPage(pool);
+  const analyst = await analystOf(t, url);
+  t.ok(stepsOf(page).length >= 9);
+  await comesOutAsShown(t, page, analyst, { slug: pg.escapeLiteral(slug) });
+});
+
+void t.test("all evidence comes out the same", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  await makeWorldOfAllKinds(pool);
+  const analyst = await analystOf(t, url);
+  const { rows } = await analyst.query<{
+    slug: string;
+    decision: string;
+    kept: string;
+    anew: string;
+  }>(`
+    select i.slug, d.decision, d.kept::text, analytics.evidence(i.slug, d.decision)::text as anew
+    from analytics.incidents i
+    cross join lateral (
+      values
+        ('opening', i.evidence -> 'opening'), ('escalation', i.evidence -> 'escalation'),
+        ('closing', i.evidence -> 'closing'), ('retraction', i.retraction_evidence)
+    ) as d (decision, kept)
+    order by i.incident_id, d.decision
+  `);
+  for (const { slug, decision, kept, anew } of rows)
+    t.equal(anew, kept, `${slug}: ${decision}`);
+
+  await pool.query(sql`update probe set version = '9.9.9'`);
+  const { rows: others } = await analyst.query<{ slug: string }>(`
+    select i.slug
+    from analytics.incidents i
+    where analytics.without_builds(i.evidence -> 'opening') <> analytics.without_builds(analytics.evidence(i.slug, 'opening'))
+      or i.evidence -> 'opening' = analytics.evidence(i.slug, 'opening') and (i.evidence -> 'opening')::text ~ '1.2.3'
+  `);
+  t.strictSame(others, [], "after an upgrade, but for the builds");
+
+  const kinds: Record<string, RegExp> = {
+    "a slow one": /"slow": [3-9]/,
+    "a silent region": /no samples/,
+    "an impaired region": /impaired: most/,
+    "a build of a probe": /"probeVersion": "1.2.3"/,
+    "a run of two, by other rules": /"badRun": 2.*"confirming": 2/,
+  };
+  for (const [kind, form] of Object.entries(kinds))
+    t.ok(
+      rows.some(({ kept }) => form.test(kept)),
+      `${kind} is among them`,
+    );
+  for (const decision of ["opening", "escalation", "closing", "retraction"])
+    t.ok(
+      rows.some((row) => row.decision === decision && row.kept !== null),
+      `a ${decision} is among them`,
+    );
+});
+
+void t.test("what cannot be recomputed is null", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  await makeWorldOfPage(pool);
+  const analyst = await analystOf(t, url);
+  async function evidence(slug: string, decision: string): Promise<unknown> {
+    const { rows } = await analyst.query<{ evidence: unknown }>(
+      "select analytics.evidence($1, $2) as evidence",
+      [slug, decision],
+    );
+    return rows[0]!.evidence;
+  }
+  t.match(await evidence(slug, "opening"), { reporting: 3 });
+  t.equal(await evidence(slug, "retraction"), null, "it was not retracted");
+  t.equal(await evidence("okx-2020-01-01-rest-outage", "opening"), null);
+  await t.rejects(evidence(slug, "beginning"), {
+    message:
+      "expected opening, escalation, closing or retraction; got beginning",
+  });
+  await pool.query(
+    sql`update incident set retracted_at = closed_at, retraction_reason = 'a drill'`,
+  );
+  t.equal(
+    await evidence(slug, "retraction"),
+    null,
+    "an operator's has no evidence",
+  );
+  await pool.script("select drop_chunks('sample', older_than => now())");
+  t.equal(await evidence(slug, "opening"), null, "its samples are gone");
+});
+
+const at = (time: string) => new Date(`2026-01-15T12:${time}Z`);
+
+/** Two of three regions see OKX's ticker time out for a minute. What one of them measures comes late. */
+async function makeWorldOfPage(db: Db): Promise<void> {
+  await forget(db);
+  await measured(db, { from: at("00:00"), to: at("07:00"), venue: "okx" });
+  const ticker = { venue: "okx", component: "rest:ticker", to: at("03:20") };
+  const trouble = { ...ticker, fault: "timeout" } as const;
+  const late = { regions: ["us-east"], receivedAfterS: 7 };
+  await measured(db, { ...trouble, from: at("02:06"), ...late });
+  const soon = { regions: ["eu-central"] };
+  await measured(db, { ...trouble, from: at("02:11"), ...soon });
+  await makeTypical(db);
+  await decideThrough(db, at("01:50"), at("06:00"));
+}
+
+async function makeWorldOfAllKinds(db: Db): Promise<void> {
+  await forget(db);
+  await makeTypical(db);
+  await db.query(sql`
+    with probe_of_europe as (
+      insert into probe (region_id, process, version, started_at, seen_at, unmeasured)
+      select region_id, gen_random_uuid(), '1.2.3', ${at("00:00")}, ${at("00:00")}, 0
+      from region
+      where region = 'eu-central'
+      returning region_id, process
+    )
+    insert into watch (region_id, venue_id, process)
+    select p.region_id, v.venue_id, p.process
+    from probe_of_europe p
+    cross join venue v
+    on conflict (region_id, venue_id) do update set process = excluded.process
+  `);
+  await measured(db, { from: at("00:00"), to: at("10:00") });
+  const minute = { from: at("02:00"), to: at("03:00") };
+  const okx = { ...minute, venue: "okx", component: "rest:ticker" };
+  await measured(db, { ...okx, latencyMs: 3_000 });
+  const kraken = { venue: "kraken", component: "rest:ticker" };
+  const all = { from: at("00:00"), to: at("10:00") };
+  await unmeasured(db, { ...all, ...kraken, regions: ["us-east"] });
+  const reporting = { regions: ["eu-central", "ap-southeast"] };
+  await measured(db, { ...minute, ...kraken, ...reporting, fault: "http" });
+  const gemini = { ...minute, venue: "gemini", component: "rest:book" };
+  await measured(db, { ...gemini, fault: "limited", receivedAfterS: 9 });
+  await unmeasured(db, { ...minute, venue: "deribit", kind: "ws" });
+  const socket = { venue: "deribit", component: "ws:conn" };
+  await measured(db, { ...minute, ...socket, fault: "closed" });
+
+  // retracted: good ones come later that fell between the bad ones
+  const bybit = { venue: "bybit", component: "rest:ticker" };
+  const short = { from: at("02:04"), to: at("02:29") };
+  await measured(db, { ...short, ...bybit, fault: "timeout" });
+  for (const slot of ["02:10", "02:20"])
+    await measured(db, {
+      ...{ from: new Date(+at(slot) - 1), to: new Date(+at(slot) + 1) },
+      ...{ ...bybit, receivedAfterS: 50 },
+    });
+
+  // one region turns bad at every venue, and another has trouble with one of them
+  await measured(db, {
+    ...{ from: at("04:30"), to: at("05:20"), fault: "dns" },
+    regions: ["us-east"],
+  });
+  await measured(db, {
+    ...{ from: at("04:50"), to: at("05:20"), fault: "tls" },
+    ...{ venue: "gate", ...reporting },
+  });
+  await decideThrough(db, at("01:50"), at("07:20"));
+
+  await measured(db, {
+    ...{ from: at("08:20"), to: at("08:50"), fault: "body" },
+    ...{ venue: "bitget", component: "rest:ticker" },
+    regions: ["eu-central", "us-east"],
+  });
+  const others = { ...rulesRow, opening_bad_run: 2, degraded_bad_share: 0.1 };
+  await decideThrough(db, at("07:21"), at("09:00"), others);
+}
+
+/** As if it had been reckoned in the morning. */
+async function makeTypical(db: Db): Promise<void> {
+  await db.query(sql`
+    insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
+    select engine.typical_in_force(${at("02:00")}), c.component_id, g.region_id, 74000 + 3000 * g.position, 168
+    from component c, venue v, region g
+    where v.venue_id = c.venue_id and v.venue = 'okx' and c.component = 'rest:ticker'
+  `);
+}

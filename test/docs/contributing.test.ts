@@ -1,0 +1,82 @@
+/** CONTRIBUTING's way to add a venue, gone step by step. */
+import { readFile } from "node:fs/promises";
+import t from "tap";
+import ts from "typescript";
+import { startProbe } from "../../probe/probe.js";
+import { makeLog } from "../../shared/log/log.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { componentsOf } from "../../shared/registry/registry.js";
+import {
+  loadRegistry,
+  parseRegistry,
+} from "../../shared/registry/load-registry.js";
+import type { Sample } from "../../shared/measurement/sample.js";
+import { someSpool } from "../support/spool.js";
+import { until } from "../support/until.js";
+import type { Player } from "../../simulator/player.js";
+import { startWorld } from "../../simulator/world.js";
+
+const page = await readFile(packagedFile("CONTRIBUTING.md"), "utf8");
+
+/** The first block of a language under the heading. */
+function block(language: string): string {
+  const section = page.split("## Add a venue")[1]!.split("\n## ")[0]!;
+  return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(section)![1]!;
+}
+
+/** Its imports are of types alone, and so are gone once it is compiled. */
+async function playerOnThePage(): Promise<Player> {
+  const module = ts.ModuleKind.ESNext;
+  const target = ts.ScriptTarget.ES2022;
+  const { outputText } = ts.transpileModule(block("ts"), {
+    compilerOptions: { module, target },
+  });
+  const url = `data:text/javascript,${encodeURIComponent(outputText)}`;
+  return ((await import(url)) as { example: Player }).example;
+}
+
+void t.test("a venue that is added as the page says", async (t) => {
+  const usual = await loadRegistry(packagedFile("registry.json"));
+  const registry = parseRegistry(
+    { ...usual, venues: [JSON.parse(block("json"))] },
+    "of the page",
+  );
+  t.pass("its entry is a right one");
+
+  const world = await startWorld({
+    registry,
+    players: { example: await playerOnThePage() },
+    timeScale: 5,
+  });
+  t.teardown(() => world.close());
+  const [venue] = world.registry.venues;
+  for (const endpoint of venue!.rest) endpoint.cadenceMs = 1000;
+  for (const stream of venue!.socket!.streams) stream.cadenceMs = 1000;
+  const samples: Sample[] = [];
+  const probe = startProbe({
+    registry: world.registry,
+    region: "us-east",
+    version: "1.2.3",
+    siteUrl: "http://localhost",
+    spool: await someSpool(t),
+    record(batch) {
+      samples.push(...batch);
+      const stored = batch.length;
+      return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+    },
+    log: makeLog("test", "error"),
+  });
+  t.teardown(() => probe.close());
+  const measured = () => new Set(samples.map(({ component }) => component));
+  const components = componentsOf(venue!).map(({ id }) => id);
+  await until(() => measured().size === components.length, 30_000);
+  t.strictSame([...measured()].sort(), components.sort());
+  t.strictSame(
+    samples.filter(({ good }) => !good),
+    [],
+    "its player is measured as good",
+  );
+  const trades = samples.filter(({ component }) => component === "ws:trades");
+  t.ok(trades.every(({ sequenceGaps }) => sequenceGaps === 0));
+  t.strictSame(world.violations, [], "and no rule of it is broken");
+});

@@ -1,0 +1,282 @@
+/** Which folder may import from which, read from the sources; CONTRIBUTING.md draws the tree. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import t from "tap";
+import { packagedFile } from "../../shared/config/package.js";
+
+interface Source {
+  path: string;
+  text: string;
+  /** Paths of our own files, and names of packages. */
+  imports: string[];
+}
+
+const folders = [
+  ...["shared", "probe", "server", "receiving", "simulator"],
+  ...["test", "bench"],
+];
+
+const sources = folders.flatMap(sourcesIn);
+const isOurs = (name: string) => folders.includes(name.split("/")[0]!);
+
+/** What each folder of the product may import, besides itself. `server/commands` has no entry: it puts everything together. */
+const mayImport: Record<string, string[]> = {
+  shared: [],
+  probe: ["shared"],
+  receiving: [],
+  simulator: [
+    ...["shared", "receiving"],
+    ...["server/alerts", "server/engine", "probe/stream"],
+  ],
+  "server/alerts": ["shared", "server/database", "server/health"],
+  "server/api": [
+    ...["shared", "server/database", "server/health"],
+    "server/engine/rules.ts",
+  ],
+  "server/cli": ["shared", "server/process", "server/commands"],
+  "server/database": ["shared", "server/health"],
+  "server/embedded": ["shared", "server/database"],
+  "server/engine": ["shared", "server/database", "server/health"],
+  "server/export": ["shared"],
+  "server/health": ["shared", "server/database"],
+  "server/move": ["shared", "server/database"],
+  "server/notices": ["shared"],
+  "server/process": ["shared"],
+  "server/stalls": ["shared"],
+};
+
+void t.test("sources and their imports are found", (t) => {
+  t.ok(sources.length > 100);
+  const imports = importsOf("server/cli/command-line.ts");
+  t.ok(imports.includes("shared/process/user-error.ts"), "those at the top");
+  t.ok(imports.includes("server/commands/up.ts"), "those in mid-file");
+  t.end();
+});
+
+void t.test("a folder imports what it may", (t) => {
+  for (const [folder, allowed] of Object.entries(mayImport)) {
+    const own = [folder, ...allowed];
+    t.same(
+      forbidden(
+        (from) => from.startsWith(`${folder}/`),
+        (to) => !own.some((path) => to === path || to.startsWith(`${path}/`)),
+      ),
+      [],
+      folder,
+    );
+  }
+  const server = readdirSync(packagedFile("server")).filter(
+    (name) => name !== "cli.ts",
+  );
+  t.same(
+    server.filter((name) => !(`server/${name}` in mayImport)),
+    ["commands"],
+    "and every folder of the server has its rule",
+  );
+  t.end();
+});
+
+void t.test(
+  "the product imports no tests, and of the simulator only the demo does",
+  (t) => {
+    t.same(
+      forbidden(
+        (from) => !/^(test|bench)\//.test(from),
+        (to) => /^(test|bench)\//.test(to),
+      ),
+      [],
+    );
+    t.same(
+      forbidden(
+        (from) =>
+          !/^(test|bench|simulator)\//.test(from) &&
+          from !== "server/commands/demo.ts",
+        (to) => to.startsWith("simulator/"),
+      ),
+      [],
+    );
+    t.end();
+  },
+);
+
+void t.test("there are no cycles of imports, of values or types", (t) => {
+  t.same(cycles(), []);
+  t.end();
+});
+
+void t.test("no file is loose", (t) => {
+  const loose = (folder: string) =>
+    sources
+      .map(({ path }) => path)
+      .filter((path) => posix.dirname(path) === folder);
+  t.same(loose("server"), ["server/cli.ts"]);
+  t.same(loose("shared"), []);
+  t.same(loose("probe"), ["probe/metrics.ts", "probe/probe.ts"]);
+  t.same(loose("test"), ["test/on-node-lines.ts", "test/run.ts"]);
+  t.end();
+});
+
+void t.test("tests stand in folders named after what they test", (t) => {
+  const ofTests = new Set(
+    sources
+      .filter(({ path }) => path.endsWith(".test.ts"))
+      .map(({ path }) => posix.relative("test", posix.dirname(path))),
+  );
+  const besides = ["docs", "layout", "whole"];
+  t.same(
+    [...ofTests].filter(
+      (folder) =>
+        !besides.includes(folder) && !existsSync(packagedFile(folder)),
+    ),
+    [],
+  );
+  t.end();
+});
+
+void t.test("what receivers copy needs nothing of ours", (t) => {
+  for (const { path, imports } of sources)
+    if (path.startsWith("receiving/"))
+      for (const name of imports)
+        t.ok(name.startsWith("receiving/") || isOfNode(name), name);
+  t.same(
+    forbidden(
+      (from) => !/^(receiving|test|simulator)\//.test(from),
+      (to) => to.startsWith("receiving/"),
+    ),
+    [],
+    "and nothing of ours needs it",
+  );
+  t.end();
+});
+
+void t.test("the environment is read in one place", (t) => {
+  const readers = sources.filter(
+    ({ path, text }) =>
+      // what strangers copy is no part of the programs
+      !/^(test|bench|receiving)\//.test(path) &&
+      /\bprocess(\.|\[")env\b/.test(text),
+  );
+  t.same(
+    readers.map(({ path }) => path),
+    ["shared/config/settings.ts"],
+  );
+  t.end();
+});
+
+void t.test("only packages that package.json names are imported", (t) => {
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+    readFileSync(packagedFile("package.json"), "utf8"),
+  ) as Record<string, Record<string, string>>;
+  const always = Object.keys(dependencies!);
+  const optional = Object.keys(optionalDependencies!);
+  // programs run the compiler and do not import it
+  const embedded = optional.filter((name) => name !== "typescript");
+  const inTests = [...always, ...optional, ...Object.keys(devDependencies!)];
+  for (const { path, imports } of sources) {
+    const named = /^(test|bench)\//.test(path)
+      ? inTests
+      : // the only file that stands on what may be absent; a thread loads it
+        path === "server/embedded/backend-worker.ts"
+        ? [...always, ...embedded]
+        : always;
+    const foreign = imports
+      .filter((name) => !isOurs(name))
+      .filter((name) => !isOfNode(name) && !named.includes(packageOf(name)));
+    t.same(foreign, [], path);
+  }
+  const used = new Set(
+    sources.flatMap(({ imports }) => imports.map(packageOf)),
+  );
+  t.same(
+    [...always, ...embedded].filter((name) => !used.has(name)),
+    [],
+    "and all of them are used",
+  );
+  t.end();
+});
+
+void t.test(
+  "a registry holds addresses of venues, and none of this machine",
+  (t) => {
+    for (const file of ["registry.json", "registry-all.json"]) {
+      const text = readFileSync(packagedFile(file), "utf8");
+      t.notMatch(text, /localhost|127\.0\.0\.1|file:|"\.{0,2}\/[a-z]/i, file);
+    }
+    const lockfile = readFileSync(packagedFile("package-lock.json"), "utf8");
+    t.notMatch(
+      lockfile,
+      '"resolved"',
+      "the lockfile leaves the registry to npm",
+    );
+    t.end();
+  },
+);
+
+/** Each as the files that lead back to the first. */
+function cycles(): string[][] {
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const byPath = new Map(sources.map(({ path, imports }) => [path, imports]));
+  for (const { path } of sources) follow(path, []);
+  return found;
+
+  function follow(path: string, way: string[]): void {
+    if (way.includes(path)) found.push([...way.slice(way.indexOf(path)), path]);
+    if (way.includes(path) || done.has(path)) return;
+    for (const next of byPath.get(path) ?? [])
+      if (byPath.has(next)) follow(next, [...way, path]);
+    done.add(path);
+  }
+}
+
+function sourcesIn(folder: string): Source[] {
+  return readdirSync(packagedFile(folder), {
+    recursive: true,
+    encoding: "utf8",
+  })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => {
+      const path = posix.join(folder, name.replaceAll("\\", "/"));
+      const text = readFileSync(packagedFile(path), "utf8");
+      return { path, text, imports: importsIn(path, text) };
+    });
+}
+
+/** Static and dynamic imports, and exports from elsewhere. */
+function importsIn(path: string, text: string): string[] {
+  const found = text.matchAll(
+    /(?:^(?:import|export)\s(?:[^;"']*?\sfrom\s)?|\bimport\()"([^"]+)"/gm,
+  );
+  return [...found].map(([, name = ""]) =>
+    name.startsWith(".")
+      ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts")
+      : name,
+  );
+}
+
+function importsOf(path: string): string[] {
+  return sources.find((source) => source.path === path)!.imports;
+}
+
+function forbidden(
+  from: (path: string) => boolean,
+  to: (path: string) => boolean,
+): string[] {
+  return sources
+    .filter(({ path }) => from(path))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => isOurs(name) && to(name))
+        .map((name) => `${path} imports ${name}`),
+    );
+}
+
+function isOfNode(name: string): boolean {
+  return name.startsWith("node:") || builtinModules.includes(name);
+}
+
+/** `@scope/name/part` is of `@scope/name`. */
+function packageOf(name: string): string {
+  return name.split("/", name.startsWith("@") ? 2 : 1).join("/");
+}

@@ -1,8 +1,0 @@
-import { makeLog, type LogLevel } from "../server/log.js";
-
-/** A log whose lines are kept, from `level` on. */
-export function listeningLog(level: LogLevel = "error") {
-  const lines: string[] = [];
-  const log = makeLog("test", level, (line) => lines.push(line));
-  return { log, lines };
-}

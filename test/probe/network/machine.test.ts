@@ -1,0 +1,45 @@
+/** How a probe knows on which machine it is. */
+import { join } from "node:path";
+import t from "tap";
+import { thisMachine } from "../../../probe/network/machine.js";
+
+const id = "4ac5a2c0b1d24a7f9f3f0b7d1c2e3f4a";
+const bootId = "0f8f0e3c-6f6e-4b6c-9a53-4a6f0e0b2f11";
+
+void t.test("a machine's fingerprint", async (t) => {
+  const folder = t.testdir({
+    id: `${id}\n`,
+    upper: id.toUpperCase(),
+    boot: `${bootId}\n`,
+    unborn: "uninitialized\n",
+    empty: "",
+    zeros: `${"0".repeat(32)}\n`,
+    directory: {},
+  });
+  const file = (name: string, source: "machine id" | "boot id") => ({
+    ...{ path: join(folder, name), source },
+  });
+  const none = ["missing", "unborn", "empty", "zeros", "directory"].map(
+    (name) => file(name, "machine id"),
+  );
+  const own = await thisMachine([file("id", "machine id")], "host");
+  t.equal(own.source, "machine id");
+  t.match(own.fingerprint, /^[0-9a-f]{16}$/);
+  t.notMatch(id, own.fingerprint, "is no part of the id");
+  t.strictSame(
+    await thisMachine([file("upper", "machine id")], "renamed"),
+    own,
+    "is the same however the id is written and the host is called",
+  );
+  const boot = await thisMachine([...none, file("boot", "boot id")], "host");
+  t.equal(boot.source, "boot id", "what is no id is passed over");
+  t.not(boot.fingerprint, own.fingerprint);
+  const named = await thisMachine(none, "host");
+  t.equal(named.source, "host name");
+  t.not(
+    (await thisMachine(none, "another")).fingerprint,
+    named.fingerprint,
+    "is another with another name, where there is nothing else",
+  );
+  t.strictSame(await thisMachine(), await thisMachine(), "stays the same");
+});

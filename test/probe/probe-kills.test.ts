@@ -1,0 +1,158 @@
+/**
+ * Probes that are killed by SIGKILL at random moments, and before, amid and after whatever they do to the spool's files, while the
+ * database comes and goes. KILLS says how many are killed at least; it goes on until each fault point has killed.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { sql } from "../../shared/database/db.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { migratedDatabase } from "../support/database.js";
+import { type Gate, makeGate } from "../support/gate.js";
+import { numberIn } from "../support/numbered-sample.js";
+import { randomFrom } from "../support/random-samples.js";
+import type {
+  ShippingFault,
+  ShippingOptions,
+} from "../support/shipping-process.js";
+import { deliverRest, spoolDirectory } from "../support/spool.js";
+
+const kills = Number(process.env.KILLS ?? 16);
+const probesAtOnce = 3;
+const region = "us-east";
+/** More than one can measure before it is killed. */
+const perLife = 20_000;
+
+const steps = ["open", "write", "truncate", "unlink", "record"] as const;
+const moments = ["before", "amid", "after"] as const;
+const faultPoints: ShippingFault[] = steps.flatMap((step, i) =>
+  moments.map((when, j) => ({ step, when, time: 1 + ((i + j) % 2) })),
+);
+
+void t.test(
+  `${kills} kills lose no sample that was acknowledged`,
+  async (t) => {
+    const { pool, url } = await migratedDatabase(t);
+    const gate = await makeGate(t, url);
+    const directory = await spoolDirectory(t);
+    const random = randomFrom(23);
+    const acknowledged = new Set<number>();
+    const left = [...faultPoints];
+    const slotsFrom = Date.now() - 86_400_000;
+    let lives = 0;
+    let killed = 0;
+    const isOver = () => killed >= kills && left.length === 0;
+
+    const living = Array.from({ length: probesAtOnce }, async () => {
+      while (!isOver()) {
+        const first = perLife * lives++;
+        const fault = random() < 0.2 ? null : (left.shift() ?? null);
+        const reached = await liveOnce(t, gate.url, directory, {
+          first,
+          slotsFrom,
+          fault,
+          afterMs: fault ? 2_000 : 300 * random(),
+          acknowledged,
+        });
+        if (fault && !reached) left.push(fault);
+        killed += 1;
+      }
+    });
+    const coming = comeAndGo(gate, random, isOver);
+    await Promise.all([...living, coming]);
+
+    await deliverRest(directory, pool, region);
+    const rows = await pool.query<{ number: number | null; times: number }>(sql`
+    select ${numberIn(slotsFrom)} as number, count(*)::int as times from sample group by 1
+  `);
+    const found = new Set(rows.map(({ number }) => number));
+    t.comment(
+      `${killed} kills, ${acknowledged.size} samples acknowledged, ${found.size} delivered`,
+    );
+    t.notOk(found.has(null), "every sample is one that was measured");
+    t.strictSame(
+      rows.filter(({ times }) => times !== 1),
+      [],
+      "and there once",
+    );
+    t.strictSame(
+      [...acknowledged].filter((number) => !found.has(number)),
+      [],
+      "all that was acknowledged",
+    );
+    t.ok(acknowledged.size > kills);
+  },
+);
+
+interface Life {
+  first: number;
+  slotsFrom: number;
+  fault: ShippingFault | null;
+  afterMs: number;
+  acknowledged: Set<number>;
+}
+
+/** Resolves with whether it has killed itself. */
+async function liveOnce(
+  t: Test,
+  url: string,
+  directory: string,
+  { afterMs, acknowledged, ...given }: Life,
+): Promise<boolean> {
+  const options: ShippingOptions = { directory, region, ...given };
+  const child = spawn(
+    process.execPath,
+    [
+      packagedFile("dist/test/support/shipping-process.js"),
+      url,
+      JSON.stringify(options),
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  t.teardown(() => child.kill("SIGKILL"));
+  const died = once(child, "exit") as Promise<[number | null, string | null]>;
+  const closed = once(child.stdout, "close");
+  let ready = () => {};
+  const isReady = new Promise<void>((resolve) => (ready = resolve));
+  createInterface(child.stdout).on("line", (line) => {
+    if (line === "ready") return ready();
+    // a line that the kill has torn is no acknowledgement
+    const [, from, to] = /^(\d+) (\d+)$/.exec(line) ?? [];
+    for (let n = Number(from); n <= Number(to); n += 1) acknowledged.add(n);
+  });
+  await Promise.race([isReady, died]);
+  const over = new AbortController();
+  await Promise.race([
+    died,
+    sleep(afterMs, undefined, { signal: over.signal }).catch(() => {}),
+  ]);
+  over.abort();
+  child.kill("SIGKILL");
+  const [code, signal] = await died;
+  await closed;
+  if (signal !== "SIGKILL")
+    throw new Error(
+      `expected a probe to be killed, it ended by ${signal ?? code}`,
+    );
+  return !child.killed;
+}
+
+/** Most of the time the database is there. */
+async function comeAndGo(
+  gate: Gate,
+  random: () => number,
+  isOver: () => boolean,
+): Promise<void> {
+  while (!isOver()) {
+    await sleep(600 * random());
+    const way = random();
+    if (way < 0.4) gate.cutAtNextStatement();
+    else if (way < 0.7) gate.mute();
+    else await gate.shut();
+    await sleep(300 * random());
+    await gate.open();
+  }
+  await gate.open();
+}

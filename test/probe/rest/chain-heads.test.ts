@@ -1,0 +1,240 @@
+/** When a head is too old, by what this probe read of its chain. */
+import t from "tap";
+import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
+
+const blockMs = 12_000;
+const secondMs = 1000;
+
+/** Ethereum's heads, read by a clock of the test's own; the chain has one block every twelve seconds. */
+function reading(chain = "ethereum") {
+  const heads = makeChainHeads({
+    ethereum: { blockMs, source: "test" },
+    solana: { blockMs: 400, source: "test" },
+  });
+  /** @returns how old the head is at least, seconds, where it is stale */
+  return (atS: number, head: number, provider = "eth.drpc.org") => {
+    const endedMs = atS * secondMs;
+    const askedMs = endedMs - 100;
+    const staleMs = heads.staleMs({ chain, provider, head, askedMs, endedMs });
+    return staleMs === null ? null : Math.round(staleMs / secondMs);
+  };
+}
+
+const headAt = (atS: number) => 20_000_000 + Math.floor(atS / 12);
+
+void t.test(
+  "a chain that moves is not stale, however often it is read",
+  (t) => {
+    for (const everyS of [5, 12, 30, 60]) {
+      const read = reading();
+      for (let atS = 0; atS < 3600; atS += everyS)
+        t.equal(read(atS, headAt(atS)), null);
+    }
+    const missed = reading();
+    for (let atS = 0; atS < 600; atS += 5)
+      // three blocks in a row were missed
+      t.equal(
+        missed(atS, headAt(atS < 300 ? atS : Math.max(atS - 36, 299))),
+        null,
+      );
+    t.end();
+  },
+);
+
+void t.test(
+  "a head that stops is stale, also of a provider that is read alone",
+  (t) => {
+    for (const everyS of [5, 15, 30]) {
+      const read = reading();
+      let found: number | null = null;
+      for (let atS = 0; atS < 600 && found === null; atS += everyS)
+        if (read(atS, headAt(Math.min(atS, 300))) !== null) found = atS;
+      const sinceS = found! - 300;
+      t.ok(sinceS > 60 && sinceS <= 60 + 2 * everyS, `after ${sinceS} s`);
+    }
+    t.end();
+  },
+);
+
+void t.test("a head that trails the others' is stale at once", (t) => {
+  const read = reading();
+  t.equal(read(0, headAt(0), "first.test"), null);
+  t.equal(read(5, headAt(0) - 6), null, "one other may be wrong");
+  t.equal(read(6, headAt(6), "second.test"), null);
+  t.equal(read(10, headAt(10) - 6), 76);
+  t.equal(read(11, headAt(11) - 4), null, "four blocks are within the rhythm");
+  t.equal(read(12, headAt(12)), null, "and those that lead are not");
+  t.end();
+});
+
+void t.test("a venue that names heads of another chain is alone", (t) => {
+  const read = reading();
+  for (let atS = 0; atS < 600; atS += 5) {
+    t.equal(read(atS, headAt(atS) + 50_000, "false.test"), null);
+    t.equal(read(atS + 1, headAt(atS)), null);
+    t.equal(read(atS + 2, headAt(atS), "first.test"), null);
+  }
+  t.end();
+});
+
+void t.test(
+  "two nodes behind one address, the one of them standing still",
+  (t) => {
+    const read = reading();
+    const found = [];
+    for (let n = 0; n < 40; n += 1) {
+      const isStill = n % 2 === 0;
+      found.push(read(n * 5, isStill ? headAt(0) : headAt(n * 5)));
+    }
+    t.ok(
+      found.every((ageS, n) => (ageS !== null) === (n % 2 === 0 && n * 5 > 60)),
+    );
+    t.end();
+  },
+);
+
+void t.test("a head that is made up makes nobody stale", (t) => {
+  for (const off of [1e15, 200_000, 1000]) {
+    const read = reading();
+    for (let atS = 0; atS < 300; atS += 5)
+      t.equal(
+        atS === 100
+          ? (read(atS, headAt(atS) + off), null)
+          : read(atS, headAt(atS)),
+        null,
+        `${off} blocks ahead, once`,
+      );
+  }
+  const read = reading();
+  for (let atS = 0; atS < 300; atS += 5) {
+    t.equal(read(atS, headAt(atS) + 1e15), null);
+    t.equal(read(atS + 1, headAt(atS)), null, "nor does it all the time");
+  }
+  t.end();
+});
+
+void t.test("quick blocks have half a minute", (t) => {
+  const read = reading("solana");
+  const slotAt = (atS: number) => 400_000_000 + Math.floor(atS / 0.4);
+  for (let atS = 0; atS < 100; atS += 5) {
+    t.equal(read(atS, slotAt(atS)), null);
+    t.equal(read(atS + 1, slotAt(atS - 13)), null, "another confirmation");
+  }
+  t.equal(read(101, slotAt(101 - 40)), 40);
+  t.end();
+});
+
+void t.test("a chain of unknown rhythm is not judged", (t) => {
+  const read = reading("unheard");
+  for (let atS = 0; atS < 600; atS += 5) t.equal(read(atS, 7), null);
+  t.end();
+});
+
+/** Two providers alone, each read every few seconds for an hour, as they are read in the field. */
+function hourOfTwo(
+  leading: (atS: number) => number,
+  trailing: (atS: number) => number,
+  chain = "ethereum",
+) {
+  const read = reading(chain);
+  const found = { leading: [] as number[], trailing: [] as number[] };
+  for (let atS = 0; atS < 3600; atS += 5) {
+    if (read(atS, leading(atS), "first.test") !== null) found.leading.push(atS);
+    if (read(atS + 2, trailing(atS + 2), "second.test") !== null)
+      found.trailing.push(atS);
+  }
+  return found;
+}
+
+void t.test("of two providers alone, the one that trails", async (t) => {
+  await t.test("is stale, as soon as the other has gone on", (t) => {
+    const behind = (atS: number) => headAt(atS) - 5000;
+    const found = hourOfTwo(headAt, behind);
+    t.strictSame(found.leading, []);
+    t.ok(found.trailing.length >= 715, `${found.trailing.length} of 720`);
+    t.ok(found.trailing[0]! <= 25, `after ${found.trailing[0]} s`);
+    t.end();
+  });
+
+  await t.test("from when it trails until it does no more", (t) => {
+    const falls = (atS: number) =>
+      atS >= 600 && atS < 1800 ? headAt(atS) - 20 : headAt(atS);
+    const { leading, trailing } = hourOfTwo(headAt, falls);
+    t.strictSame(leading, []);
+    t.ok(trailing[0]! >= 595 && trailing[0]! <= 605);
+    t.equal(trailing.length, 240);
+    t.ok(trailing.at(-1)! < 1800);
+    t.end();
+  });
+
+  await t.test("also where it falls behind little by little", (t) => {
+    const slides = (atS: number) =>
+      headAt(atS < 600 ? atS : 600 + 0.9 * (atS - 600));
+    const { leading, trailing } = hourOfTwo(headAt, slides);
+    t.strictSame(leading, []);
+    // five blocks behind after ten minutes, and its newest is up to a block old
+    t.ok(trailing[0]! > 1080 && trailing[0]! < 1500, `at ${trailing[0]} s`);
+    t.ok(trailing.length > 0.95 * ((3600 - trailing[0]!) / 5));
+    t.end();
+  });
+
+  await t.test("also where the chain misses blocks or is quicker", (t) => {
+    for (const pace of [0.7, 0.97, 1.02]) {
+      const at = (atS: number) => headAt(atS * pace);
+      const found = hourOfTwo(at, (atS) => at(atS) - 5000);
+      t.strictSame(found.leading, []);
+      t.ok(found.trailing.length > 700, `${found.trailing.length} of 720`);
+    }
+    t.end();
+  });
+
+  await t.test("also beside quick blocks", (t) => {
+    const slotAt = (atS: number) => 400_000_000 + Math.floor(atS / 0.4);
+    const near = hourOfTwo(slotAt, (atS) => slotAt(atS - 13), "solana");
+    t.strictSame(near, { leading: [], trailing: [] });
+    const far = hourOfTwo(slotAt, (atS) => slotAt(atS - 60), "solana");
+    t.strictSame(far.leading, []);
+    t.ok(far.trailing.length >= 715);
+    t.end();
+  });
+});
+
+void t.test("of two providers alone, one that errs accuses nobody", (t) => {
+  const errs: Record<string, (atS: number) => number> = {
+    "jumps ahead once": (atS) => headAt(atS) + (atS === 600 ? 5000 : 0),
+    "jumps ahead at first": (atS) => headAt(atS) + (atS === 0 ? 5000 : 0),
+    "jumps ahead and goes on from there": (atS) =>
+      headAt(atS) + (atS >= 600 ? 5000 : 0),
+    "jumps ahead by a little": (atS) => headAt(atS) + (atS >= 600 ? 30 : 0),
+    "names one height ahead": () => headAt(0) + 50_000,
+    "names it later": (atS) => (atS < 600 ? headAt(atS) : headAt(0) + 5000),
+    "names one beyond comparison": () => 1e15,
+    "names a height that leaps": (atS) => headAt(0) + 700 * atS,
+    "names any height": (atS) => headAt(0) + ((atS * 7919) % 90_000),
+    "runs twice as fast": (atS) => headAt(atS < 600 ? atS : 2 * atS - 600),
+  };
+  for (const [how, leading] of Object.entries(errs))
+    t.strictSame(hourOfTwo(leading, headAt).trailing, [], how);
+  t.end();
+});
+
+void t.test("of two providers alone, a fork of a few blocks is none", (t) => {
+  for (const depth of [1, 2, 4]) {
+    const forked = (atS: number) =>
+      headAt(atS) - (atS >= 600 && atS < 660 ? depth : 0);
+    for (const found of [hourOfTwo(forked, headAt), hourOfTwo(headAt, forked)])
+      t.strictSame(found, { leading: [], trailing: [] }, `${depth} blocks`);
+  }
+  t.end();
+});
+
+void t.test("one of two that was behind and comes back is believed", (t) => {
+  const back = (atS: number) => headAt(atS) - (atS < 600 ? 5000 : 0);
+  const falls = (atS: number) => headAt(atS) - (atS >= 1200 ? 5000 : 0);
+  const { leading, trailing } = hourOfTwo(back, falls);
+  t.ok(leading.length > 110 && leading.at(-1)! < 600);
+  // its own heads tell that it went back, and the other's from then on
+  t.equal(trailing.length, 480);
+  t.ok(trailing[0]! >= 1195);
+  t.end();
+});

@@ -1,0 +1,104 @@
+/** Why a socket ended, or did not open: what our own machine did is nothing that the venue did. */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { WebSocketServer } from "ws";
+import { makeResolver } from "../../../probe/network/resolver.js";
+import {
+  openSocket,
+  type Down,
+  type Socket,
+} from "../../../probe/stream/socket.js";
+import type { Way } from "../../../probe/network/reach.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { acknowledge, listening, serveOkx } from "../../support/okx-server.js";
+import { until } from "../../support/until.js";
+
+/** An open socket, while others are answered or are not. */
+async function open(t: Test, way: Way) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const downs: Down[] = [];
+  const asked: number[] = [];
+  const socket: Socket = openSocket({
+    ...{ url: `ws://127.0.0.1:${port}`, userAgent: "test" },
+    resolver: {
+      ...makeResolver([]),
+      wayOut(_host, sinceMs) {
+        asked.push(sinceMs);
+        return Promise.resolve(way);
+      },
+    },
+    ...{ onOpen() {}, onHeard() {}, onMessage() {} },
+    onDown: (down) => downs.push(down),
+  });
+  t.teardown(() => {
+    socket.close();
+    server.close();
+  });
+  await until(() => socket.opened !== null && server.clients.size === 1);
+  const [peer] = server.clients;
+  return { socket, downs, asked, peer: peer! };
+}
+
+const network = { unmeasured: "network" };
+const closed = { fault: "closed" };
+
+for (const [code, cause] of Object.entries({
+  ENOBUFS: { open: { unmeasured: "sockets" }, shut: { unmeasured: "sockets" } },
+  ENETDOWN: { open: closed, unknown: network, shut: network },
+  EHOSTUNREACH: { open: closed, unknown: network, shut: network },
+  ECONNRESET: { open: closed, unknown: closed, shut: network },
+}))
+  for (const [way, expected] of Object.entries(cause))
+    void t.test(`${code} on an open socket, the way out ${way}`, async (t) => {
+      const { socket, downs } = await open(t, way as Way);
+      const error = Object.assign(new Error(code), { code });
+      socket.opened!.connection.socket.destroy(error);
+      await until(() => downs.length > 0);
+      t.same(downs[0]!.cause, expected);
+      t.ok(socket.isEnded());
+    });
+
+void t.test("a keep-alive without an answer", async (t) => {
+  for (const [way, expected] of [
+    ["shut", network],
+    ["open", { fault: "timeout" }],
+  ] as const) {
+    const { socket, downs, asked } = await open(t, way);
+    const openedMs = socket.opened!.atMs;
+    socket.giveUp({ fault: "timeout" }, "nothing came back");
+    await until(() => downs.length > 0);
+    t.same(downs[0]!.cause, expected);
+    t.same(asked, [openedMs], "since anything was heard");
+  }
+});
+
+void t.test("what the venue says is asked of nobody", async (t) => {
+  const { downs, asked, peer } = await open(t, "shut");
+  peer.close(1012, "restart");
+  await until(() => downs.length > 0);
+  t.same(downs[0]!.cause, closed);
+  t.same(asked, []);
+});
+
+void t.test(
+  "an acknowledgement that came while this process stood still is read before it is missed",
+  async (t) => {
+    const patience = { answerWithinMs: 100, askAgainMs: 60_000 };
+    let answered = 0;
+    const { url } = await serveOkx(t, (ws, arg) => {
+      acknowledge(ws, arg);
+      answered += 1;
+      const untilMs = performance.now() + 2 * patience.answerWithinMs;
+      while (performance.now() < untilMs);
+    });
+    const warned: string[] = [];
+    const log = makeLog("test", "warn", (line) => warned.push(line));
+    const { feeds } = listening(t, url, { patience, log });
+    await until(() => answered === feeds.length);
+    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+    t.same(warned, []);
+  },
+);

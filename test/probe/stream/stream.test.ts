@@ -1,0 +1,525 @@
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { WebSocketServer, type WebSocket } from "ws";
+import { makeBackoff } from "../../../probe/stream/backoff.js";
+import { makeMeter } from "../../../probe/stream/meter.js";
+import { makeNewestEvent } from "../../../probe/stream/newest-event.js";
+import { startProbe } from "../../../probe/probe.js";
+import { correctedAge, leastAge } from "../../../probe/rest/data-age.js";
+import { makeLog } from "../../../shared/log/log.js";
+import {
+  type Registry,
+  type Venue,
+} from "../../../shared/registry/registry.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import type { Sample } from "../../../shared/measurement/sample.js";
+import { someSpool } from "../../support/spool.js";
+import { until } from "../../support/until.js";
+import { connect, send } from "../../../simulator/clients.js";
+import { startWorld, type World } from "../../../simulator/world.js";
+
+const registry = await loadRegistry("registry.json");
+const quiet = makeLog("test", "error", () => {});
+
+const region = "eu-central";
+
+// These tests wait much and work little.
+t.jobs = 4;
+
+/** Streams that are measured twice a second, and nothing by REST. */
+function quickly(
+  id: string,
+  change: (venue: Venue) => void = () => {},
+): Registry {
+  const found = registry.venues.find((venue) => venue.id === id)!;
+  const venue = { ...structuredClone(found), rest: [] };
+  for (const stream of venue.socket!.streams) stream.cadenceMs = 500;
+  change(venue);
+  return { ...registry, venues: [venue] };
+}
+
+/** A probe at work on a registry, and what it records. */
+async function probing(t: Test, probed: Registry) {
+  const samples: Sample[] = [];
+  const probe = startProbe({
+    registry: probed,
+    region,
+    version: "0.1.0",
+    siteUrl: "http://localhost",
+    spool: await someSpool(t),
+    log: quiet,
+    record(batch) {
+      samples.push(...batch);
+      const stored = batch.length;
+      return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+    },
+  });
+  t.teardown(() => probe.close());
+  const of = (component: string, from = new Date(0)) =>
+    samples.filter((one) => one.component === component && one.slotAt >= from);
+  return { probe, samples, of };
+}
+
+async function playing(
+  t: Test,
+  played: Registry,
+  timeScale = 1,
+): Promise<World> {
+  const world = await startWorld({
+    registry: played,
+    timeScale,
+    messagesPerMinuteCap: timeScale === 1 ? 1200 : 30,
+  });
+  t.teardown(() => world.close());
+  return world;
+}
+
+function violationsOf({ violations }: World, region: string) {
+  return violations.filter((violation) => violation.region === region);
+}
+
+/** A venue of our own, for what the world does not do. */
+async function serve(t: Test, talk: (ws: WebSocket) => void) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", talk);
+  await new Promise((listening) => server.once("listening", listening));
+  t.teardown(() => {
+    for (const ws of server.clients) ws.terminate();
+    server.close();
+  });
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** As OKX does, and then nothing. */
+function acknowledgeAll(ws: WebSocket) {
+  ws.on("message", (data: Buffer) => {
+    const text = data.toString();
+    if (!text.startsWith("{")) return;
+    const { args } = JSON.parse(text) as { args: unknown[] };
+    ws.send(JSON.stringify({ event: "subscribe", arg: args[0] }));
+  });
+}
+
+void t.test("keep-alive rules of all fifteen venues are kept", async (t) => {
+  const streamsOnly = registry.venues.map((venue) => ({ ...venue, rest: [] }));
+  const world = await playing(t, { ...registry, venues: streamsOnly }, 20);
+  const { probe } = await probing(t, world.registry);
+  await until(() => probe.status().socketsOpen === 15);
+  // The most patient of the venues that do not wait ten minutes.
+  const { socket } = world.registry.venues.find(({ id }) => id === "bitget")!;
+  const idler = await connect(socket!.url);
+  for (const { subscribe } of socket!.streams) send(idler, subscribe);
+  await idler.closed;
+  t.same(violationsOf(world, region), []);
+  const upgrades = world.requests({ component: "ws:conn", region });
+  t.equal(upgrades, 16, "none reconnected");
+  t.equal(world.openSockets({ region }), 16);
+});
+
+void t.test(
+  "Binance Futures' pings of three minutes are answered",
+  async (t) => {
+    const world = await playing(t, quickly("binance-futures"), 120);
+    await probing(t, world.registry);
+    await until(() => world.openSockets() === 2);
+    const { socket } = world.registry.venues[0]!;
+    const mute = await connect(socket!.url, undefined, false);
+    await mute.closed;
+    t.same(violationsOf(world, region), []);
+    t.equal(world.openSockets({ region }), 2);
+  },
+);
+
+for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
+  void t.test(`frames of ${id} are told apart and counted`, async (t) => {
+    const world = await playing(t, quickly(id), 10);
+    const { of, samples } = await probing(t, world.registry);
+    const names = world.registry.venues[0]!.socket!.streams.map(
+      ({ name }) => name,
+    );
+    await until(() =>
+      names.every((name) =>
+        of(`ws:${name}`).some(({ messages }) => messages! > 0),
+      ),
+    );
+    t.ok(samples.every(({ good }) => good));
+    const timed = samples.filter(({ eventAgeMs }) => eventAgeMs !== null);
+    t.ok(timed.every(({ eventAgeMs }) => Math.abs(eventAgeMs!) < 2500));
+  });
+
+void t.test("a silent stream on a live socket stalls, alone", async (t) => {
+  const world = await playing(
+    t,
+    quickly("okx", ({ socket }) => {
+      for (const stream of socket!.streams) {
+        stream.stall.afterMs = 700;
+        // no estimate, and nobody who shows trades
+        stream.rateBasis = "documented";
+        delete stream.counterpart;
+      }
+    }),
+  );
+  const { of } = await probing(t, world.registry);
+  await until(() => of("ws:trades").length > 0);
+  const silentFromMs = performance.now();
+  world.fault({ kind: "silent", venue: "okx", component: "ws:trades" });
+  await until(() => of("ws:trades").some(({ fault }) => fault === "stall"));
+  // it had spoken within a second
+  const mostMs = performance.now() - silentFromMs + 1000;
+  const stalled = of("ws:trades").find(({ fault }) => fault === "stall")!;
+  t.ok(
+    stalled.quietMs! > 700 && stalled.quietMs! < mostMs,
+    `${stalled.quietMs} ms, ${mostMs} at the most`,
+  );
+  t.equal(stalled.good, false);
+  await until(() => of("ws:trades").at(-1)!.messages === 0);
+  for (const component of ["ws:conn", "ws:ticker", "ws:book"])
+    t.ok(
+      of(component).every(({ good }) => good),
+      component,
+    );
+  await world.clear();
+  await until(() => of("ws:trades").at(-1)!.good);
+});
+
+void t.test(
+  "a closed socket is a fault of ws:conn; its streams' slots are unserved, by the same fault",
+  async (t) => {
+    const world = await playing(t, quickly("okx"));
+    const { of, probe } = await probing(t, world.registry);
+    await until(() => of("ws:trades").length > 0);
+    const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
+    t.equal(opened.length, 1, "time to open stands on one sample");
+    world.fault({ kind: "handshake-refused", venue: "okx" });
+    world.fault({ kind: "socket-closed", venue: "okx" });
+    await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
+    await until(() => of("ws:conn").at(-1)!.fault === "handshake");
+    t.match(of("ws:conn").at(-1), { httpStatus: 503, latencyUs: null });
+    const downFrom = of("ws:conn").find(({ good }) => !good)!.slotAt;
+    const unserved = () =>
+      of("ws:trades", downFrom).filter((sample) => sample.unserved);
+    await until(() => unserved().at(-1)?.fault === "handshake");
+    for (const sample of unserved())
+      t.match(sample, { good: false, latencyUs: null, messages: null });
+    const { subscribing } = probe.status().unmeasured;
+    await world.clear();
+    await until(() => of("ws:conn").at(-1)!.good);
+    const upFrom = of("ws:conn").at(-1)!.slotAt;
+    await until(
+      () => of("ws:trades", upFrom).filter(({ good }) => good).length > 2,
+    );
+    t.ok(of("ws:trades").every(({ good, unserved }) => good || unserved));
+    t.equal(
+      probe.status().unmeasured.subscribing,
+      subscribing,
+      "no slot is left out until it speaks again",
+    );
+  },
+);
+
+const refusals = [
+  {
+    fault: { kind: "status", status: 403 },
+    expected: { fault: "blocked", httpStatus: 403 },
+  },
+  {
+    fault: { kind: "status", status: 451 },
+    expected: { fault: "blocked", httpStatus: 451 },
+  },
+  {
+    fault: { kind: "limited" },
+    expected: { fault: "limited", httpStatus: 429 },
+  },
+  { fault: { kind: "reset" }, expected: { fault: "closed" } },
+  { fault: { kind: "refused" }, expected: { fault: "connect" } },
+] as const;
+
+for (const { fault, expected } of refusals)
+  void t.test(
+    `a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`,
+    async (t) => {
+      const world = await playing(t, quickly("kraken"));
+      world.fault({
+        ...fault,
+        venue: "kraken",
+        ...(fault.kind !== "refused" && { component: "ws:conn" }),
+      });
+      const { of } = await probing(t, world.registry);
+      await until(() => of("ws:conn").length > 0);
+      t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
+    },
+  );
+
+void t.test(
+  "a venue that asks for a pause is not called within it",
+  async (t) => {
+    const world = await playing(t, quickly("kraken"));
+    world.fault({
+      kind: "limited",
+      venue: "kraken",
+      component: "ws:conn",
+      retryAfterS: 30,
+    });
+    const { of } = await probing(t, world.registry);
+    await until(() => of("ws:conn").length >= 5);
+    t.equal(world.requests({ component: "ws:conn" }), 1);
+  },
+);
+
+void t.test("a socket that is open in name only: timeout", async (t) => {
+  const world = await playing(t, quickly("kraken"), 20);
+  const { of } = await probing(t, world.registry);
+  await until(() => of("ws:conn").at(-1)?.good === true);
+  world.fault({ kind: "dead-socket", venue: "kraken", component: "ws:conn" });
+  await until(() => of("ws:conn").some(({ fault }) => fault === "timeout"));
+  t.pass("found by the reply that did not come");
+});
+
+void t.test("an upgrade that is never answered: timeout", async (t) => {
+  const world = await playing(t, quickly("kraken"));
+  world.fault({ kind: "timeout", venue: "kraken", component: "ws:conn" });
+  const { of, probe } = await probing(t, world.registry);
+  await until(() => of("ws:conn").length > 0, 15_000);
+  t.match(of("ws:conn")[0], { good: false, fault: "timeout" });
+  t.ok(probe.status().unmeasured.starting > 10, "unknown until then");
+});
+
+void t.test("planned renewals cost no measured gap", async (t) => {
+  const world = await playing(
+    t,
+    quickly("bitfinex", ({ socket }) => {
+      socket!.maxConnectionMs = 7000;
+      for (const stream of socket!.streams) stream.typicalPerMinute = 1200;
+    }),
+  );
+  // it renews by a limit of its own, so that a busy machine does not come near the venue's
+  const registry = structuredClone(world.registry);
+  registry.venues[0]!.socket!.maxConnectionMs = 4000;
+  const stoodStill = watchStandstills(t);
+  const { of } = await probing(t, registry);
+  await until(() => world.requests({ component: "ws:conn" }) >= 3, 20_000);
+  await until(() => of("ws:book").length >= 12);
+  t.same(world.violations, [], "renewed before the venue's limit");
+  for (const component of ["ws:conn", "ws:trades", "ws:book", "ws:ticker"]) {
+    const all = of(component);
+    t.ok(
+      all.every(({ good }) => good),
+      `${component} is good throughout`,
+    );
+    const gaps = all.filter(
+      (sample, i) =>
+        i > 0 &&
+        +sample.slotAt - +all[i - 1]!.slotAt !== 500 &&
+        !stoodStill(+all[i - 1]!.slotAt, +sample.slotAt + 500),
+    );
+    t.same(gaps, [], `${component} has every slot`);
+  }
+  const mean =
+    of("ws:book").reduce((sum, { messages }) => sum + messages!, 0) /
+    of("ws:book").length;
+  t.ok(mean > 5 && mean < 15, `no frame counts twice: ${mean} of 10 a slot`);
+  t.ok(world.openSockets() <= 2);
+});
+
+void t.test(
+  "a refused subscription is a fault of its stream, at once",
+  async (t) => {
+    const url = await serve(t, (ws) => {
+      ws.on("message", (data: Buffer) => {
+        const text = data.toString();
+        if (!text.startsWith("{")) return;
+        const { args } = JSON.parse(text) as { args: { channel: string }[] };
+        const [arg] = args;
+        if (arg!.channel === "trades")
+          return ws.send(
+            JSON.stringify({ event: "error", code: "60018", arg }),
+          );
+        const timer = setInterval(
+          () => ws.send(JSON.stringify({ arg, data: [] })),
+          50,
+        );
+        ws.on("close", () => clearInterval(timer));
+      });
+    });
+    const { of } = await probing(
+      t,
+      quickly("okx", ({ socket }) => (socket!.url = url)),
+    );
+    await until(() => of("ws:trades").length > 0 && of("ws:ticker").length > 0);
+    t.match(of("ws:trades")[0], {
+      good: false,
+      fault: "handshake",
+      refusal: "60018",
+      messages: 0,
+    });
+    t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
+  },
+);
+
+void t.test(
+  "frames beyond all bounds end the socket, not the probe",
+  async (t) => {
+    const url = await serve(t, (ws) => {
+      ws.on("error", () => {});
+      ws.send(Buffer.alloc(8 * 1024 * 1024, " "));
+    });
+    const { of } = await probing(
+      t,
+      quickly("okx", ({ socket }) => (socket!.url = url)),
+    );
+    await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
+    t.pass();
+  },
+);
+
+void t.test("what is no JSON is no data, and no harm", async (t) => {
+  const url = await serve(t, (ws) => {
+    for (const text of ["", "pong", "{", "null", "[]", "7", `{"arg":null}`])
+      ws.send(text);
+    acknowledgeAll(ws);
+  });
+  const { of } = await probing(
+    t,
+    quickly("okx", ({ socket }) => (socket!.url = url)),
+  );
+  await until(() => of("ws:trades").length > 0);
+  t.match(of("ws:trades")[0], { good: true, messages: 0 });
+  t.match(of("ws:conn").at(-1), { good: true });
+});
+
+void t.test("the longest silence touches the slot, wherever it began", (t) => {
+  const meter = makeMeter(makeNewestEvent({ path: "$.sent", unit: "ms" }));
+  const frame = (atMs: number, said: unknown, isGap?: boolean) =>
+    meter.frame(
+      Buffer.from(JSON.stringify(said)),
+      { atMs, unixMs: 1_790_000_000_000 + atMs },
+      isGap,
+    );
+  const sent = (atMs: number) => ({ sent: 1_790_000_000_000 + atMs });
+  const read = (atMs: number) => {
+    const { ages, ...reading } = meter.read(atMs, 1000)!;
+    return { ...reading, eventAgeMs: ages.ageMs };
+  };
+  t.equal(meter.read(0, 1000), null, "not subscribed");
+  meter.subscribed(500);
+  t.notOk(meter.read(1000, 1000)!.isWhole, "only for half of the slot");
+  frame(1100, sent(1093));
+  frame(1200, {});
+  const subscribedMs = 500;
+  t.same(read(2000), {
+    ...{ isWhole: true, subscribedMs, heardMs: 1200 },
+    messages: 2,
+    quietMs: 800,
+    eventAgeMs: 7,
+    gaps: 0,
+  });
+  t.same(read(3000), {
+    ...{ isWhole: true, subscribedMs, heardMs: 1200 },
+    messages: 0,
+    quietMs: 1800,
+    eventAgeMs: null,
+    gaps: 0,
+  });
+  frame(3100, sent(3103), true);
+  t.same(read(4000), {
+    ...{ isWhole: true, subscribedMs, heardMs: 3100 },
+    messages: 1,
+    quietMs: 1900,
+    eventAgeMs: -3,
+    gaps: 1,
+  });
+  t.notOk(meter.read(6000, 1000)!.isWhole, "longer than a slot");
+  meter.lost();
+  t.equal(meter.read(7000, 1000), null);
+  t.end();
+});
+
+void t.test(
+  "the age is the newest event's, though few frames are read",
+  (t) => {
+    const events = makeNewestEvent({ path: "$.sent", unit: "ms" });
+    const came = (atMs: number, said: unknown) =>
+      events.came(Buffer.from(JSON.stringify(said)), { atMs, unixMs: atMs });
+    const taken = () => events.take().ageMs;
+    t.equal(taken(), null, "nothing came");
+    for (let atMs = 0; atMs < 1000; atMs += 10)
+      came(atMs, { sent: atMs - atMs / 10 });
+    t.match(
+      events.take(),
+      { ageMs: 99, behindMs: 99, newestMs: 891 },
+      "the last of all",
+    );
+    t.equal(taken(), null, "each slot has its own");
+    came(2000, { sent: 1990 });
+    came(2300, {});
+    came(2310, { sent: 2290 });
+    came(2320, { sent: "soon" });
+    t.equal(taken(), 20, "one without a time is not taken for a reading");
+    events.subscribed(3000);
+    came(4000, { sent: 1000 });
+    t.match(events.take(), { ageMs: 3000, behindMs: null, newestMs: 1000 });
+    came(13_000, { sent: 1000 });
+    t.match(
+      events.take(),
+      { ageMs: 12_000, behindMs: 12_000 },
+      "what it began with may be old",
+    );
+    came(20_000, { sent: 19_990 });
+    came(20_400, { sent: 5000 });
+    t.match(
+      events.take(),
+      { ageMs: 15_400, behindMs: 410 },
+      "one that is told again makes the newest no older",
+    );
+    t.end();
+  },
+);
+
+void t.test(
+  "reconnects grow rarer, to three to six a minute, with chance in them",
+  (t) => {
+    const latest = makeBackoff(() => 0);
+    const delays = Array.from({ length: 9 }, latest.nextMs);
+    t.same(
+      delays,
+      [1000, 2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000, 20_000],
+    );
+    latest.reset();
+    t.equal(latest.nextMs(), 1000);
+    t.equal(makeBackoff(() => 1).nextMs(), 500);
+    t.end();
+  },
+);
+
+void t.test("an event is as old as by a clock that goes right", (t) => {
+  const known = (errorMs: number, withinMs: number) => ({ errorMs, withinMs });
+  t.equal(correctedAge(120, known(800, 200)), -680);
+  t.equal(correctedAge(120, known(-800, 200)), 920);
+  t.equal(correctedAge(120, known(-103, 289)), 120, "it may be right");
+  t.equal(correctedAge(120, null), 120);
+  t.equal(leastAge(120, known(800, 200), 0), -880, "at least");
+  t.equal(leastAge(120, known(-103, 289), 0), -66, "at least");
+  t.equal(leastAge(70_120, null, 70_000), 120, "by what is fresh");
+  t.equal(leastAge(120, null, -70_000), 120, "which may not be late");
+  t.end();
+});
+
+/**
+ * This process' own standstills of more than a fifth of a second, which withhold slots of half a second.
+ *
+ * @returns was there one between two times of the clock?
+ */
+function watchStandstills(t: Test) {
+  const everyMs = 50;
+  const found: { fromMs: number; toMs: number }[] = [];
+  let lastMs = Date.now();
+  const timer = setInterval(() => {
+    const nowMs = Date.now();
+    if (nowMs - lastMs > 200 + everyMs)
+      found.push({ fromMs: lastMs, toMs: nowMs });
+    lastMs = nowMs;
+  }, everyMs);
+  t.teardown(() => clearInterval(timer));
+  return (fromMs: number, toMs: number) =>
+    found.some((one) => one.fromMs < toMs && one.toMs > fromMs);
+}

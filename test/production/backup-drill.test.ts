@@ -1,0 +1,298 @@
+/**
+ * Backups of a server, by the very commands of docs/backup.md: base backups, a drill, one table, a restore to an instant, and pg_dump. What compose.yaml
+ * starts runs as plain processes, with production/'s configuration. Where DATABASE_URL is set and PostgreSQL's programs are here.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
+import { letterFor } from "../../server/alerts/formats/letter-for.js";
+import { makePoster } from "../../server/alerts/delivery/post.js";
+import { deliveryRules } from "../../server/alerts/delivery/rules.js";
+import { type Pool, sql } from "../../shared/database/db.js";
+import { makeLog } from "../../shared/log/log.js";
+import { addChannel, happened, native, sealing } from "../support/alerts.js";
+import { codeUnder } from "../support/code-under.js";
+import { type ComposePlace, composePlace } from "../support/compose-place.js";
+import { ago } from "../support/fleet.js";
+import { postgresPrograms } from "../support/postgres-server.js";
+import {
+  facts,
+  type Facts,
+  fill,
+  goesOn,
+  isTheSame,
+  poolOn,
+  skipsNumbers,
+} from "../support/restored.js";
+import { until } from "../support/until.js";
+import { type Receiver, startReceiver } from "../../simulator/receiver.js";
+
+const log = makeLog("test", "error", () => {});
+const programs = await postgresPrograms();
+const skip =
+  (!process.env.DATABASE_URL && "DATABASE_URL names no server") ||
+  (typeof programs === "string" && programs) ||
+  // production/pg_hba.conf lets the system's postgres in as the superuser
+  (process.getuid!() !== 0 &&
+    userInfo().username !== "postgres" &&
+    "neither root nor postgres runs this");
+const commands = (heading: string) => codeUnder("docs/backup.md", heading);
+
+void t.test("backups of a server", { skip }, async (t) => {
+  if (typeof programs === "string") return;
+  const place = await composePlace(t, programs);
+  const { sh, urlOf } = place;
+  const owner = urlOf("postgres", await place.secret("owner_password"));
+  const probe = urlOf("probe", await place.secret("probe_password"));
+  await sh("docker compose up --detach --wait");
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+
+  const pool = poolOn(owner);
+  await fill(pool);
+  await addChannel(pool, { to: native(receiver.origin) });
+  const alerts = startAlerts(pool);
+  await happened(pool, { venue: "okx", at: ago(150) });
+  await until(() => receiver.arrivals.length === 1, 30_000);
+  await settled(pool);
+  await alerts.close();
+
+  await t.test("a base backup, over the network", async (t) => {
+    await sh(commands("What compose.yaml does").replace(/.*ls .*\n/, ""));
+    t.equal(readdirSync(join(place.folder, "backups/base")).length, 1);
+    await sh(composeHealth);
+  });
+  // in the archive alone
+  await happened(pool, { venue: "bybit", at: ago(140) });
+  const told = await facts(pool);
+  const dumps = join(place.folder, "dump");
+  await dump(place, owner, dumps);
+  const UNTIL = await damage(pool);
+
+  await archived(pool);
+  await t.test("a drill, and one table from it", async (t) => {
+    await sh(commands("Practise").replace(/docker compose rm .*/, ""), {
+      UNTIL,
+    });
+    await sh(commands("Somebody deleted something"));
+    await sh(/docker compose rm .*/.exec(commands("Practise"))![0]);
+    t.notOk(existsSync(join(place.folder, "drill")));
+    const { incident, alert_event } = (await facts(pool)).tables;
+    t.strictSame(
+      { incident, alert_event },
+      {
+        incident: told.tables["incident"],
+        alert_event: told.tables["alert_event"],
+      },
+      "what was deleted is there again",
+    );
+    const [row] = await pool.query<{ here: boolean }>(
+      sql`select to_regclass('made_after') is not null as here`,
+    );
+    t.ok(row!.here, "and so is what was made since");
+  });
+  await pool.close();
+
+  await t.test("a restore to the instant before the damage", async (t) => {
+    const [restore, doctor] = commands("Restoring all of it").split(
+      "docker compose exec -T core-1 ",
+    );
+    await sh(restore!, { UNTIL });
+    t.match(
+      // without a registry it asks no venue
+      await sh(
+        `REGISTRY=/dev/null docker compose exec -T core-1 venuewatch doctor || test $? = 2`,
+      ),
+      /schema +that of this build/,
+    );
+    const restored = poolOn(owner);
+    t.teardown(() => restored.close());
+    await isTheSame(t, restored, told, { migrated: true });
+    const [here] = await restored.query<{ later: boolean; left: string }>(sql`
+      select
+        to_regclass('made_after') is not null as later,
+        (select string_agg(name, ' ') from pg_file_settings where sourcefile ~ 'auto.conf') as left
+    `);
+    t.match(here, { later: false, left: null }, "nothing from after it");
+    await logsIn(probe);
+    await onlyWhatWaited(t, restored, receiver);
+    await goesOn(t, restored);
+    const after = doctor!.split("\n").slice(1).join("\n");
+    await sh(after);
+    t.notOk(
+      readdirSync(join(place.folder, "database")).some((name) =>
+        name.startsWith("damaged"),
+      ),
+    );
+    t.equal(readdirSync(join(place.folder, "backups/base")).length, 2);
+  });
+
+  await t.test("all that was written, and a disk that is gone", async (t) => {
+    const before = poolOn(owner);
+    const last = await facts(before);
+    await before.close();
+    await sh(`docker compose stop; rm -r database/*`);
+    await sh(commands("Restoring all of it").split("docker compose exec")[0]!);
+    const restored = poolOn(owner);
+    t.strictSame((await facts(restored)).tables, last.tables);
+    const [row] = await restored.query<{ timeline: string }>(
+      sql`select current_timeline() as timeline`,
+    );
+    t.equal(
+      row!.timeline,
+      "00000003",
+      "along the history of the first restore",
+    );
+    await restored.close();
+    await sh("docker compose stop");
+  });
+
+  await t.test("a dump, on a server that has nothing of ours", async (t) =>
+    restoreDump(t, await composePlace(t, programs), dumps, told),
+  );
+});
+
+const composeHealth = `docker compose exec -T backup sh -c 'test -n "$(find /backups/base -maxdepth 1 -name "*Z" -mmin -1560)"'`;
+
+/** @returns the instant before it, as the scripts take it */
+async function damage(pool: Pool): Promise<string> {
+  const [now] = await pool.query<{ at: Date }>(
+    sql`select clock_timestamp() as at`,
+  );
+  await pool.script("create table made_after ()");
+  await pool.script("truncate incident, alert_event cascade");
+  return now!.at.toISOString();
+}
+
+/** All that was written until now, as it is after archive_timeout. */
+async function archived(pool: Pool): Promise<void> {
+  const [last] = await pool.query<{ segment: string }>(
+    sql`select pg_walfile_name(pg_switch_wal()) as segment`,
+  );
+  await until(async () => {
+    const [row] = await pool.query<{ archived: boolean }>(
+      sql`select last_archived_wal >= ${last!.segment} as archived from pg_stat_archiver`,
+    );
+    return row!.archived;
+  }, 30_000);
+}
+
+async function dump(
+  { sh }: ComposePlace,
+  owner: string,
+  BACKUP: string,
+): Promise<void> {
+  const variables = { BACKUP, ...(await withoutPassword(sh, owner)) };
+  await sh(`mkdir "$BACKUP"; ${commands("pg_dump: backup")}`, variables);
+  for (const name of ["roles.sql", "venuewatch.dump"])
+    await sh(`cmp -s $BACKUP/${name} ${name} || test -s ${name}`, variables);
+}
+
+async function restoreDump(
+  t: Test,
+  place: ComposePlace,
+  BACKUP: string,
+  told: Facts,
+): Promise<void> {
+  const { sh, urlOf } = place;
+  const owner = urlOf("postgres", await place.secret("owner_password"));
+  await sh(
+    `pg_ctl --pgdata=database --log=log --options="-c config_file=$PLACE/config/postgresql.conf" --wait start`,
+  );
+  await sh(commands("pg_dump: restore"), {
+    BACKUP,
+    ...(await withoutPassword(sh, owner)),
+  });
+  const restored = poolOn(owner);
+  const logins = await restored.query<{ login: string }>(sql`
+    select rolname as login from pg_roles where rolcanlogin and rolname <> 'postgres' and rolname !~ '^pg_' order by 1
+  `);
+  t.strictSame(
+    logins.map(({ login }) => login),
+    ["backup", "core", "probe", "replica", "web"],
+  );
+  await isTheSame(t, restored, told, { migrated: true });
+  await skipsNumbers(t, restored);
+  await goesOn(t, restored);
+  await restored.close();
+}
+
+/** The password is in a file, as the page has it. */
+async function withoutPassword(
+  sh: ComposePlace["sh"],
+  address: string,
+): Promise<Record<string, string>> {
+  const url = new URL(address);
+  const password = decodeURIComponent(url.password);
+  url.password = "";
+  await sh(`umask 077; echo "*:*:*:*:$password" >pgpass`, { password });
+  return {
+    DATABASE_URL: url.href,
+    DATABASE_PASSWORD_FILE: "secrets/owner_password",
+    PGPASSFILE: "pgpass",
+  };
+}
+
+async function logsIn(url: string): Promise<void> {
+  const pool = poolOn(url);
+  await pool.query(sql`select from migration`);
+  await pool.close();
+}
+
+function startAlerts(pool: Pool): { close: () => Promise<void> } {
+  const poster = makePoster({ allowLoopback: true });
+  const dispatcher = startDispatcher({
+    db: pool,
+    poster,
+    sealing,
+    write: (to, alert, sent) =>
+      letterFor(to, alert, {
+        ...sent,
+        baseUrl: "https://status.example",
+        userAgent: "venuewatch/test",
+      }),
+    log,
+    rules: { ...deliveryRules, look_ms: 20 },
+  });
+  return {
+    async close() {
+      await poster.close();
+      await dispatcher.close();
+    },
+  };
+}
+
+function settled(pool: Pool): Promise<void> {
+  return until(async () => {
+    const [row] = await pool.query<{ due: number }>(
+      sql`select count(*) as due from delivery where state <> 'delivered'`,
+    );
+    return row!.due === 0;
+  }, 30_000);
+}
+
+/** What had been delivered is not sent again; what waited is, once; what comes later has a number that nobody has seen. */
+async function onlyWhatWaited(
+  t: Test,
+  pool: Pool,
+  { arrivals }: Receiver,
+): Promise<void> {
+  const numbers = () =>
+    arrivals.map(
+      ({ body }) =>
+        (JSON.parse(body.toString()) as { eventId: number }).eventId,
+    );
+  const [delivered] = numbers();
+  t.same(await pool.file("adopt_timeline"), [{ adopted: false }]);
+  await pool.script("update timeline set adopted_at = '-infinity'");
+  const alerts = startAlerts(pool);
+  await until(() => arrivals.length === 2, 30_000);
+  await happened(pool, { venue: "okx", component: "rest:book", at: ago(5) });
+  await until(() => arrivals.length === 3, 30_000);
+  await alerts.close();
+  const [, waited, later] = numbers();
+  t.equal(waited, delivered! + 1);
+  t.ok(later! > waited! + 200_000, `${later}`);
+}

@@ -1,0 +1,130 @@
+/** Backups without compose, made and restored by the very commands of docs/backup.md, and the archive's script. What takes a server is in backup-drill.test.ts. */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gunzipSync, gzipSync } from "node:zlib";
+import t from "tap";
+import { packagedFile } from "../../shared/config/package.js";
+import { codeUnder } from "../support/code-under.js";
+import { compose } from "../support/compose.js";
+import { migratedDirectory } from "../support/database.js";
+import { hostEmbedded } from "../support/database-host.js";
+import {
+  facts,
+  fill,
+  goesOn,
+  isTheSame,
+  poolOn,
+  skipsNumbers,
+} from "../support/restored.js";
+
+void t.test("the embedded database, copied after a clean stop", async (t) => {
+  const DATA_DIR = await migratedDirectory(t);
+  const BACKUP = `${DATA_DIR}.backup`;
+  for (const left of [BACKUP, `${DATA_DIR}.damaged`])
+    t.teardown(() => rm(left, { recursive: true, force: true }));
+  const sh = (script: string) =>
+    promisify(execFile)("sh", ["-ec", script], {
+      env: { ...process.env, DATA_DIR, BACKUP },
+    });
+  const commands = (heading: string) => codeUnder("docs/backup.md", heading);
+
+  const before = await hostEmbedded(DATA_DIR);
+  const pool = poolOn(before.url);
+  await fill(pool);
+  const told = await facts(pool);
+  await pool.close();
+  await before.stop();
+  mkdirSync(join(DATA_DIR, "spool"));
+  await writeFile(join(DATA_DIR, "spool", "of-then"), "");
+  await sh(commands("The embedded database: backup"));
+
+  await rm(join(DATA_DIR, "spool", "of-then"));
+  await writeFile(join(DATA_DIR, "spool", "of-now"), "");
+  await rm(join(DATA_DIR, "pgdata"), { recursive: true });
+  await sh(commands("The embedded database: restore"));
+  await readFile(join(DATA_DIR, "spool", "of-now"));
+
+  const after = await hostEmbedded(DATA_DIR);
+  t.teardown(after.stop);
+  const restored = poolOn(after.url);
+  t.teardown(() => restored.close());
+  await isTheSame(t, restored, told);
+  await skipsNumbers(t, restored);
+  await goesOn(t, restored);
+});
+
+void t.test("the archive takes each segment once, and whole", (t) => {
+  const dir = t.testdir({ of: "one", again: "one", another: "two" });
+  const archive = (segment: string) =>
+    spawnSync(
+      packagedFile("production/archive-wal.sh"),
+      [join(dir, segment), join(dir, "wal/0000000100000000000000AB")],
+      { encoding: "utf8" },
+    );
+  const file = join(dir, "wal/0000000100000000000000AB.gz");
+  const kept = () => gunzipSync(readFileSync(file)).toString();
+  t.match(archive("missing"), { status: 1 }, "what is not there is not kept");
+  t.throws(kept);
+  // a former try was broken off
+  writeFileSync(file.replace(/gz$/, "part"), "o");
+  t.match(archive("of"), { status: 0, stderr: "" });
+  t.equal(kept(), "one");
+  t.match(archive("again"), { status: 0 }, "PostgreSQL may ask again");
+  t.match(archive("another"), { status: 1, stderr: "another content" });
+  t.equal(kept(), "one");
+  t.same(readdirSync(join(dir, "wal")), ["0000000100000000000000AB.gz"]);
+
+  writeFileSync(file, gzipSync("one").subarray(0, 10));
+  t.match(archive("of"), { status: 1 }, "damaged: a person has to look");
+  t.end();
+});
+
+void t.test("compose.yaml has what the scripts and the server expect", (t) => {
+  const conf = readFileSync(packagedFile("production/postgresql.conf"), "utf8");
+  t.match(conf, /^archive_mode = on$/m);
+  const [, script = "", archive = ""] =
+    /^archive_command = '(\S+) "%p" "(\S+)\/%f"'$/m.exec(conf)!;
+  const [, volume] = archive.split("/");
+  t.equal(archive, `/${volume}/wal`);
+  const { database, backup, restore, drill } = compose.services;
+  for (const [name, service] of Object.entries({
+    ...{ database, backup, restore, drill },
+    "backups-writable": compose.services["backups-writable"],
+  })) {
+    t.ok(
+      service!.volumes!.some((one) => one.split(":")[1] === `/${volume}`),
+      `${name} has the volume`,
+    );
+    if (name === "backups-writable") continue;
+    t.ok(service!.volumes!.includes("./production:/etc/venuewatch:ro"), name);
+    t.equal(service!.image, database!.image, `${name} is of one version`);
+    t.equal(service!.user, database!.user, `${name} is of one user`);
+    const inside = [service!.entrypoint?.[0], name === "database" && script];
+    for (const path of inside)
+      if (path)
+        t.equal(
+          spawnSync("sh", [
+            "-n",
+            packagedFile(path.replace("/etc/venuewatch", "production")),
+          ]).status,
+          0,
+          `${name} ${path}`,
+        );
+  }
+  t.match(drill, { network_mode: "none", networks: undefined });
+  t.notOk(
+    drill!.volumes!.some((one) => one.startsWith("database:")),
+    "a drill has data of its own",
+  );
+  t.match(drill!.command!.join(" "), "archive_mode=off", "and no history");
+  t.match(database!.depends_on, {
+    "backups-writable": { condition: "service_completed_successfully" },
+  });
+  t.match(backup!.secrets, ["backup_password"], "and no other right");
+  const hba = readFileSync(packagedFile("production/pg_hba.conf"), "utf8");
+  t.match(hba, /^host +replication +replica,backup +samenet +scram-sha-256$/m);
+  t.end();
+});

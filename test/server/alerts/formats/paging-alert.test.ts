@@ -1,0 +1,169 @@
+/** Alerts as a paging service's Events API v2 takes them. */
+import t from "tap";
+import type { Alert } from "../../../../server/alerts/formats/alert.js";
+import { type Sent } from "../../../../server/alerts/formats/letter.js";
+import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
+import {
+  alertSaying,
+  closedAlert,
+  openedAlert,
+  sent,
+} from "../../../support/made-alert.js";
+
+const routingKey = "0123456789abcdef0123456789abcdef";
+
+interface Event {
+  routing_key: string;
+  event_action: string;
+  dedup_key: string;
+  links: { href: string; text: string }[];
+  payload: {
+    summary: string;
+    source: string;
+    severity: string;
+    timestamp: string;
+    component: string;
+    custom_details: Record<string, unknown>;
+  };
+}
+
+function paging(alert: Alert, serviceRegion: "us" | "eu" = "us", how = sent) {
+  const to = { format: "paging", serviceRegion, routingKey } as const;
+  const { url, headers, body } = letterFor(to, alert, how);
+  return { url, headers, event: JSON.parse(body.toString()) as Event };
+}
+
+void t.test("an opening triggers, with all that a responder needs", (t) => {
+  const { event } = paging(openedAlert());
+  t.strictSame(event, {
+    routing_key: routingKey,
+    event_action: "trigger",
+    dedup_key: "venuewatch/kraken-2026-01-31-rest-outage",
+    client: "venuewatch",
+    client_url: "https://api.example.org",
+    links: [
+      {
+        href: "https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage",
+        text: "The incident",
+      },
+    ],
+    payload: {
+      summary:
+        "Incident opened: outage at Kraken, Ticker (rest:ticker). 2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
+      source: "kraken",
+      severity: "critical",
+      timestamp: "2026-01-31T11:41:06.000Z",
+      component: "rest:ticker",
+      group: "exchange",
+      class: "outage",
+      custom_details: {
+        eventId: 8123,
+        test: false,
+        kind: "opened",
+        severity: "outage",
+        at: "2026-01-31T11:41:20.000Z",
+        startedAt: "2026-01-31T11:41:06.000Z",
+        closedAt: null,
+        endedAt: null,
+        durationSeconds: null,
+        venue: "Kraken",
+        component: "Ticker",
+        evidence:
+          "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
+        official: {
+          title: "Degraded REST API",
+          status: "investigating",
+          url: "https://stspg.io/x1b2c3",
+          subjectMatched: false,
+        },
+      },
+    },
+  });
+  t.end();
+});
+
+void t.test("one key an incident: what triggers is resolved", (t) => {
+  const opened = { ...openedAlert(), severity: "degraded" } as const;
+  const escalated = { ...openedAlert(), kind: "escalated" } as const;
+  const events = [opened, escalated, closedAlert()].map(
+    (one) => paging(one).event,
+  );
+  t.strictSame(
+    events.map(({ event_action }) => event_action),
+    ["trigger", "trigger", "resolve"],
+  );
+  t.strictSame(
+    events.map(({ payload }) => payload.severity),
+    ["warning", "critical", "critical"],
+  );
+  t.equal(new Set(events.map(({ dedup_key }) => dedup_key)).size, 1);
+  const starts = events.map(({ payload }) => payload.timestamp);
+  t.strictSame(new Set(starts), new Set(["2026-01-31T11:41:06.000Z"]));
+  t.match(events[2]!.payload.custom_details, { durationSeconds: 1074 });
+
+  const { incident } = openedAlert();
+  const other = { ...incident, slug: `${incident.slug}-2` };
+  t.not(
+    paging({ ...openedAlert(), incident: other }).event.dedup_key,
+    events[0]!.dedup_key,
+    "another incident has another",
+  );
+  t.end();
+});
+
+void t.test("each test pages, as information", (t) => {
+  const alert = testAlert(new Date("2026-01-31T12:00:00Z"));
+  const first = paging(alert).event;
+  t.equal(first.event_action, "trigger");
+  t.equal(first.payload.severity, "info");
+  t.match(first.payload.summary, /^Test alert, nothing happened\. /);
+  const second = paging(alert, "us", { ...sent, deliveryId: 78 }).event;
+  t.not(first.dedup_key, second.dedup_key, "the first may still be open");
+  t.end();
+});
+
+void t.test("a key is of its service region alone", (t) => {
+  const urls = (how: Sent) =>
+    (["us", "eu"] as const).map(
+      (region) => paging(openedAlert(), region, how).url.href,
+    );
+  t.strictSame(urls(sent), [
+    "https://events.pagerduty.com/v2/enqueue",
+    "https://events.eu.pagerduty.com/v2/enqueue",
+  ]);
+  const pagingEndpoints = {
+    us: "http://127.0.0.1:1/us",
+    eu: "http://127.0.0.1:1/eu",
+  };
+  t.strictSame(
+    urls({ ...sent, pagingEndpoints }),
+    Object.values(pagingEndpoints),
+  );
+  t.end();
+});
+
+void t.test("whatever venues write, it is within the limits", (t) => {
+  for (const text of ["long ".repeat(5_000), "\u202e🐙\n".repeat(5_000), ""]) {
+    const { event } = paging(alertSaying(text, openedAlert()));
+    const { summary, source, component } = event.payload;
+    t.ok(summary.length > 0 && summary.length <= 1024, `${summary.length}`);
+    t.ok(source.length > 0 && component.length > 0);
+    t.notMatch(summary, /[\p{Cc}\u202e]/u);
+    t.ok(JSON.stringify(event).length < 10_000);
+  }
+  t.end();
+});
+
+void t.test("a key that would be too long is shorter, and as stable", (t) => {
+  const { incident } = openedAlert();
+  const slug = "a".repeat(300);
+  const keys = [slug, slug, `${slug}-2`].map((slug) => {
+    const alert = { ...openedAlert(), incident: { ...incident, slug } };
+    return paging(alert).event.dedup_key;
+  });
+  for (const key of keys) t.ok(key.length <= 255);
+  t.equal(keys[0], keys[1]);
+  t.not(keys[0], keys[2]);
+  t.end();
+});

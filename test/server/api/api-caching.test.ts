@@ -1,0 +1,194 @@
+import { request, type IncomingHttpHeaders } from "node:http";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import t from "tap";
+import { makeBody } from "../../../server/api/body.js";
+import { chosenEncoding } from "../../../server/api/encoding.js";
+import type { Pool } from "../../../shared/database/db.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, decide, measured } from "../../support/fleet.js";
+
+void t.test("which form a client likes best", (t) => {
+  const wanted: [accepted: string | undefined, encoding: string][] = [
+    [undefined, "identity"],
+    ["", "identity"],
+    ["gzip", "gzip"],
+    ["x-gzip", "gzip"],
+    ["GZIP", "gzip"],
+    ["gzip, deflate, br", "br"],
+    ["gzip, deflate, br, zstd", "br"],
+    ["gzip;q=1.0, br;q=0.9", "gzip"],
+    ["br;q=0.1", "br"],
+    ["br;q=0, gzip", "gzip"],
+    ["br;q=0.000", "identity"],
+    ["deflate", "identity"],
+    ["identity", "identity"],
+    ["identity;q=0.5, gzip;q=0.4", "identity"],
+    ["identity;q=0.5, gzip;q=0.5", "gzip"],
+    ["identity;q=0", "identity"],
+    ["*", "br"],
+    ["*;q=0", "identity"],
+    ["*;q=0.1, gzip;q=0.2", "gzip"],
+    ["br;q=0, *", "gzip"],
+    ["gzip ; q=0.3 , br ; q = 0.2", "gzip"],
+    ["gzip;q=nonsense", "identity"],
+    ["gzip;q=2", "identity"],
+    ["gzip;q=-1", "identity"],
+    [",,;,;;q=1,", "identity"],
+    ["a".repeat(8_000), "identity"],
+  ];
+  for (const [accepted, encoding] of wanted)
+    t.equal(chosenEncoding(accepted), encoding, String(accepted).slice(0, 40));
+  t.end();
+});
+
+void t.test("a body is compressed once, however many ask", async (t) => {
+  const body = makeBody(JSON.stringify(Array(500).fill("word")));
+  const [one, other] = await Promise.all([body.as("br"), body.as("br")]);
+  t.equal(one.bytes, other.bytes, "the very same bytes");
+  const small = await makeBody("{}").as("br");
+  t.equal(small.encoding, "identity", "a small one is not worth it");
+});
+
+interface Raw {
+  status: number;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+}
+
+function ask(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: "127.0.0.1", path, headers, method };
+    request({ ...options, agent: false }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => pieces.push(piece));
+      response.on("error", reject).on("end", () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          bytes: Buffer.concat(pieces),
+        }),
+      );
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+const decoded: Record<string, (bytes: Buffer) => Buffer> = {
+  identity: (bytes) => bytes,
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+};
+
+void t.test("answers in every form", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const asked: string[] = [];
+  const counting: Pool = {
+    ...pool,
+    file: (name, values) => {
+      asked.push(name);
+      return pool.file(name, values);
+    },
+  };
+  const { port } = await serve(t, { pool: counting, registry });
+  await measured(pool, { from: ago(90), to: ago(0) });
+  await decide(pool);
+
+  for (const path of ["/v1/status", "/v1/targets/okx", "/v1/thresholds"])
+    await t.test(path, async (t) => {
+      const plain = await ask(port, path);
+      t.notOk(plain.headers["content-encoding"]);
+      const tags = new Set<string>();
+      for (const encoding of ["identity", "gzip", "br"]) {
+        const accept = { "accept-encoding": encoding };
+        const got = await ask(port, path, accept);
+        t.equal(got.status, 200);
+        t.equal(got.headers["content-encoding"] ?? "identity", encoding);
+        t.equal(got.headers.vary, "Accept-Encoding");
+        t.equal(got.headers["content-length"], String(got.bytes.length));
+        t.ok(decoded[encoding]!(got.bytes).equals(plain.bytes), "same content");
+        const tag = got.headers.etag!;
+        t.match(tag, /^"[\w-]+"$/, "a strong tag");
+        tags.add(tag);
+
+        const known = { ...accept, "if-none-match": `"other", ${tag}` };
+        const again = await ask(port, path, known);
+        t.equal(again.status, 304);
+        t.equal(again.bytes.length, 0);
+        t.match(again.headers, {
+          etag: tag,
+          vary: "Accept-Encoding",
+          "cache-control": /^public/,
+        });
+
+        const head = await ask(port, path, accept, "HEAD");
+        t.equal(head.bytes.length, 0);
+        for (const name of [
+          "etag",
+          "content-length",
+          "content-encoding",
+          "content-type",
+          "cache-control",
+        ])
+          t.equal(head.headers[name], got.headers[name], `HEAD: ${name}`);
+      }
+      t.equal(tags.size, 3, "other bytes, another tag");
+    });
+
+  await t.test(
+    "parameters that are unknown, reordered or spelled out make no new body",
+    async (t) => {
+      const { headers } = await ask(port, "/v1/targets/okx");
+      asked.length = 0;
+      for (const query of [
+        "range=24h",
+        "region=eu-central&range=24h",
+        "range=24h&region=eu-central",
+        "x=1",
+        "x=2&range=24h&__proto__=3",
+        "format=json",
+        "%72ange=24%68",
+      ]) {
+        const again = await ask(port, `/v1/targets/okx?${query}`);
+        t.equal(again.headers.etag, headers.etag, query);
+      }
+      t.ok(
+        asked.every((name) => name === "clock"),
+        "the database was asked for its clock alone",
+      );
+    },
+  );
+
+  await t.test(
+    "an instant makes one body, however it is written",
+    async (t) => {
+      asked.length = 0;
+      const instants = [
+        "12:00:00Z",
+        "12:00:00.0Z",
+        "12:00:00.00Z",
+        "12:00:00.000000Z",
+        "12:00:00%2B00:00",
+        "12:00:00.000%2B00:00",
+      ];
+      for (const time of instants)
+        await ask(port, `/v1/incidents?before=2026-01-31T${time}`);
+      t.equal(asked.filter((name) => name === "incidents").length, 1);
+      await ask(port, "/v1/incidents?before=2026-01-31T12:00:00.000001Z");
+      t.equal(asked.filter((name) => name === "incidents").length, 2);
+    },
+  );
+
+  await t.test("problems are never kept by caches", async (t) => {
+    for (const path of ["/v1/none", "/v1/status?category=x"]) {
+      const { headers } = await ask(port, path);
+      t.equal(headers["cache-control"], "no-store");
+    }
+  });
+});

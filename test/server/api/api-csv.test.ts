@@ -1,0 +1,327 @@
+import t from "tap";
+import { pages } from "../../../server/api/pages.js";
+import { sql } from "../../../shared/database/db.js";
+import { serve } from "../../support/api.js";
+import { parseCsv } from "../../support/csv.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
+
+type Row = Record<string, string>;
+
+interface Day {
+  date: string;
+  uptimePct: number | null;
+  measuredMinutes: number;
+  downMinutes: number | null;
+  degradedMinutes: number | null;
+}
+
+interface VenuePage {
+  generatedAt: string;
+  days: Day[];
+  summary: { measuredDays: number; measuredMinutes: number };
+}
+
+/** What a venue's REST alone was, or its streams. */
+interface Part {
+  uptimePct: number | null;
+  downMinutes: number | null;
+}
+
+type Incident = Record<string, string | number | boolean | null | string[]>;
+
+/** Columns that every row of every table has. */
+const ofTheWindow = [
+  "generatedAt",
+  "windowDays",
+  "windowFrom",
+  "windowTo",
+  "windowMeasuredDays",
+  "windowMeasuredMinutes",
+  "methodologyUrl",
+];
+
+/** As a table writes what JSON has. */
+function field(value: Incident[string] | undefined): string {
+  if (value === null || value === undefined) return "";
+  return Array.isArray(value) ? value.join(" ") : String(value);
+}
+
+void t.test("the strict reader is strict", (t) => {
+  for (const wrong of [
+    "",
+    "a,b\n1,2\n",
+    "a,b\r\n1\r\n",
+    "a,b\r\n1,2",
+    'a\r\n"1\r\n',
+    'a\r\n1"2\r\n',
+    'a\r\n"1"2\r\n',
+    "a\r\n1\r2\r\n",
+    "a,a\r\n1,2\r\n",
+    "a,b\r\n1,",
+  ])
+    t.throws(() => parseCsv(wrong), JSON.stringify(wrong));
+  t.strictSame(parseCsv('a,b\r\n"1,""\r\n",\r\n'), [{ a: '1,"\r\n', b: "" }]);
+  t.end();
+});
+
+void t.test("tables for spreadsheets", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const siteUrl = "https://example.org/status";
+  const api = await serve(t, { pool, registry, siteUrl });
+  await measured(pool, { from: ago(600), to: ago(0) });
+  for (const seconds of [5_000, 90_000, 90_000, 4_000_000])
+    await pastIncident(pool, {
+      venue: "kraken",
+      component: "rest:ticker",
+      startedAt: ago(seconds),
+      minutes: 5,
+    });
+  await pastIncident(pool, {
+    venue: "okx",
+    component: "ws:trades",
+    startedAt: ago(300),
+    minutes: null,
+    severity: "degraded",
+  });
+  await decide(pool);
+
+  await t.test("spec: a venue's 90 days are those of its JSON", async (t) => {
+    const { body } = await api.ask<VenuePage>("/v1/targets/kraken");
+    const table = await api.ask<Row[]>("/v1/targets/kraken?format=csv");
+    t.equal(table.body.length, 90);
+    for (const [nth, row] of table.body.entries()) {
+      const day = body.days[nth]!;
+      for (const name of Object.keys(day) as (keyof Day)[])
+        if (row[name] !== field(day[name]))
+          t.fail(`${day.date} ${name}: ${row[name]}`);
+    }
+    t.equal(table.body[0]!["uptimePct"], "", "nobody measured: empty");
+    t.equal(table.body[0]!["downMinutes"], "");
+    t.equal(table.body.at(-1)!["uptimePct"], "100");
+    t.match(table.body[0], {
+      generatedAt: body.generatedAt,
+      windowDays: "90",
+      windowTo: body.generatedAt,
+      windowMeasuredDays: String(body.summary.measuredDays),
+      windowMeasuredMinutes: String(body.summary.measuredMinutes),
+      methodologyUrl: `${siteUrl}/methodology`,
+      venue: "kraken",
+    });
+    t.ok("/methodology" in pages, "which is a page that we have");
+    t.equal(
+      table.body[0]!["windowFrom"],
+      `${body.days[0]!.date}T00:00:00.000Z`,
+    );
+    const alias = await api.ask("/v1/exchanges/kraken?format=csv");
+    t.equal(alias.text, table.text, "the same on both paths");
+  });
+
+  await t.test(
+    "incidents have the rows of their JSON, page for page and filter for filter",
+    async (t) => {
+      const queries = [
+        "",
+        "venue=kraken",
+        "venue=kraken&limit=2",
+        "status=open",
+        "category=ramp",
+        "days=1",
+        "days=365",
+        `before=${ago(80_000).toISOString()}`,
+      ];
+      for (const query of queries) {
+        const json = await api.ask<{ incidents: Incident[] }>(
+          `/v1/incidents?${query}`,
+        );
+        const { body } = await api.ask<Row[]>(
+          `/v1/incidents?format=csv&${query}`,
+        );
+        const { incidents } = json.body;
+        t.equal(body.length, incidents.length, query);
+        for (const [nth, incident] of incidents.entries())
+          for (const [name, value] of Object.entries(incident))
+            if (name !== "official" && body[nth]![name] !== field(value))
+              t.fail(`${query} ${name}: ${body[nth]![name]}`);
+      }
+      const { body } = await api.ask<Row[]>(
+        "/v1/incidents?format=csv&days=7&venue=okx",
+      );
+      t.match(body[0], {
+        windowDays: "7",
+        // ten minutes were measured
+        windowMeasuredDays: hasSameDate(ago(600), new Date()) ? "1" : "2",
+        officialTitle: "",
+        subjectMatched: "",
+        durationSeconds: "",
+        flapping: "false",
+      });
+    },
+  );
+
+  await t.test("the venues compared are those of their JSON", async (t) => {
+    for (const query of ["days=90", "days=1&category=exchange"]) {
+      const path = `/v1/reliability?${query}`;
+      const { body } = await api.ask<{ venues: Record<string, unknown>[] }>(
+        path,
+      );
+      const table = await api.ask<Row[]>(`${path}&format=csv`);
+      t.ok(body.venues.length > 0);
+      t.strictSame(
+        table.body.map((row) => row["venue"]),
+        body.venues.map(({ id }) => id),
+        `${query}: the same venues, in the same order`,
+      );
+      const elsewhere: Record<string, string> = {
+        id: "venue",
+        days: "windowDays",
+        measuredDays: "windowMeasuredDays",
+        measuredMinutes: "windowMeasuredMinutes",
+      };
+      for (const [nth, venue] of body.venues.entries()) {
+        // components have rows of their own, which no row of a venue can hold
+        const { rest, streams, components, ...ofTheRow } = venue;
+        t.ok(Array.isArray(components));
+        const parts = { rest, streams } as Record<string, Part>;
+        for (const [part, { uptimePct, downMinutes }] of Object.entries(
+          parts,
+        )) {
+          ofTheRow[`${part}UptimePct`] = uptimePct;
+          ofTheRow[`${part}DownMinutes`] = downMinutes;
+        }
+        for (const [name, value] of Object.entries(ofTheRow)) {
+          const shown = table.body[nth]![elsewhere[name] ?? name];
+          if (shown !== field(value as Parameters<typeof field>[0]))
+            t.fail(`${query} ${String(venue["id"])} ${name}: ${shown}`);
+        }
+      }
+    }
+  });
+
+  await t.test("every row says of when and of what it is", async (t) => {
+    for (const path of [
+      "/v1/targets/okx",
+      "/v1/incidents",
+      "/v1/reliability",
+    ]) {
+      const { body, headers } = await api.ask<Row[]>(`${path}?format=csv`);
+      for (const row of body)
+        for (const name of ofTheWindow) if (!row[name]) t.fail(`no ${name}`);
+      t.match(headers["content-type"], /^text\/csv; charset=utf-8/);
+      t.match(
+        headers["content-disposition"],
+        /^attachment; filename="venuewatch-(okx|all-incidents|all-reliability)-days-90-\d{4}-\d\d-\d\d\.csv"$/,
+      );
+      t.match(headers["cache-control"], "max-age=5");
+      t.match(
+        headers["access-control-expose-headers"],
+        "Content-Disposition",
+        "pages can read the name",
+      );
+      const instants = Object.entries(body[0]!).filter(([name]) =>
+        /At$|^windowFrom|^windowTo/.test(name),
+      );
+      for (const [name, text] of instants)
+        t.match(text, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)?$/, name);
+    }
+  });
+
+  await t.test(
+    "a file's name says which table it is, and of when",
+    async (t) => {
+      const { body } = await api.ask<{ generatedAt: string }>("/v1/incidents");
+      const day = body.generatedAt.slice(0, 10);
+      const before = ago(80_000).toISOString();
+      const written = before.replaceAll(":", "").replace("Z", "000Z");
+      for (const [query, name] of [
+        ["", "all-incidents-days-90"],
+        ["&status=all&limit=50", "all-incidents-days-90"],
+        ["&status=open&venue=okx", "okx-incidents-open-days-90"],
+        ["&category=exchange&days=7", "exchange-incidents-days-7"],
+        ["&limit=2", "all-incidents-days-90-limit-2"],
+        [`&before=${before}`, `all-incidents-days-90-before-${written}`],
+        [
+          `&before=${before}&beforeId=9000`,
+          `all-incidents-days-90-before-${written}-9000`,
+        ],
+      ]) {
+        const { headers } = await api.ask(`/v1/incidents?format=csv${query}`);
+        t.equal(
+          headers["content-disposition"],
+          `attachment; filename="venuewatch-${name}-${day}.csv"`,
+        );
+      }
+    },
+  );
+
+  await t.test("without rows there is a header", async (t) => {
+    const { text } = await api.ask("/v1/incidents?format=csv&category=oracle");
+    t.match(
+      text,
+      /^generatedAt,[\w,]+,subjectMatched,[\w,]+,officialObserved\r\n$/,
+    );
+  });
+
+  await t.test("HEAD has the same headers and no body", async (t) => {
+    for (const path of ["/v1/targets/okx", "/v1/incidents"]) {
+      const got = await api.ask(`${path}?format=csv`);
+      const head = await api.ask(`${path}?format=csv`, { method: "HEAD" });
+      t.equal(head.status, 200);
+      for (const name of ["content-type", "content-disposition"])
+        t.equal(head.headers[name], got.headers[name]);
+    }
+  });
+
+  await t.test("what is not there, or not allowed, is a problem", async (t) => {
+    for (const [path, status] of [
+      ["/v1/targets/mtgox?format=csv", 404],
+      ["/v1/targets/okx?format=xls", 400],
+      ["/v1/targets/okx?format=CSV", 400],
+      ["/v1/targets/okx?format=csv&range=1h", 400],
+      ["/v1/incidents?format=csv&format=json", 400],
+      ["/v1/incidents?format=csv&limit=201", 400],
+    ] as const)
+      t.equal((await api.ask(path)).status, status, path);
+    await pool.query(
+      sql`update venue set published = false where venue = 'gemini'`,
+    );
+    t.equal((await api.ask("/v1/targets/gemini?format=csv")).status, 404);
+  });
+
+  await t.test(
+    "a text that a spreadsheet would run is defused; quotes and line ends stay in their field",
+    async (t) => {
+      const labels = {
+        "=1+1": "'=1+1",
+        "+1": "'+1",
+        "-2+3": "'-2+3",
+        "@SUM(A1)": "'@SUM(A1)",
+        "\t=1": "'\t=1",
+        "\r=1": "'\r=1",
+        "＝1+1": "'＝1+1",
+        '=HYPERLINK("http://x","y")': `'=HYPERLINK("http://x","y")`,
+        'a "quoted", one\r\nin two lines': 'a "quoted", one\r\nin two lines',
+        "a\nb": "a\nb",
+        "a\rb": "a\rb",
+        "Größe 漢字 💣": "Größe 漢字 💣",
+        " ": " ",
+      };
+      for (const [label, written] of Object.entries(labels)) {
+        await pool.query(sql`
+          update component set label = ${label}
+          where component = 'ws:trades' and venue_id = (select venue_id from venue where venue = 'okx')
+        `);
+        const { body } = await api.ask<Row[]>(
+          "/v1/incidents?format=csv&venue=okx",
+        );
+        t.equal(body[0]!["label"], written);
+      }
+    },
+  );
+
+  t.strictSame(api.logged, []);
+});
+
+function hasSameDate(a: Date, b: Date): boolean {
+  return a.toISOString().slice(0, 10) === b.toISOString().slice(0, 10);
+}

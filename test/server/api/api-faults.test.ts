@@ -1,0 +1,294 @@
+import { connect } from "node:net";
+import pg from "pg";
+import t, { type Test } from "tap";
+import { openPool } from "../../../shared/database/db.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { migrate } from "../../../server/database/migrate.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { type Registry } from "../../../shared/registry/registry.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { operations } from "../../../server/api/operations.js";
+import { type Api, serve } from "../../support/api.js";
+import {
+  emptyDatabase,
+  migratedDatabase,
+  type TestDatabase,
+} from "../../support/database.js";
+import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
+import { makeGate } from "../../support/gate.js";
+import { until } from "../../support/until.js";
+
+const past = {
+  venue: "okx",
+  component: "rest:ticker",
+  startedAt: "2026-01-01T12:00:00Z",
+  minutes: 5,
+};
+
+/** Every route that asks the database, in every form that it answers in. */
+function dataRoutesOf(registry: Registry): string[] {
+  return operations(registry, "http://localhost")
+    .filter(({ asksDatabase }) => asksDatabase)
+    .flatMap(({ path, table }) => {
+      const filled = path
+        .replace("{venue}", past.venue)
+        .replace("{slug}", "okx-2026-01-01-rest-outage");
+      return table ? [filled, `${filled}?format=csv`] : [filled];
+    });
+}
+
+interface Ready {
+  ready: boolean;
+  checks: Record<string, { ok: boolean; detail: string }>;
+}
+
+/** @param statementTimeoutMs short, where a silent database is to be given up soon */
+function poolOf(t: Test, url: string, statementTimeoutMs = 30_000) {
+  const log = makeLog("test", "error");
+  const options = { applicationName: "test", log, statementTimeoutMs };
+  const pool = openPool(url, options);
+  t.teardown(() => pool.close());
+  return pool;
+}
+
+async function unavailable(t: Test, api: Api, path: string): Promise<void> {
+  const { status, headers } = await api.ask(path);
+  t.equal(status, 503, path);
+  t.equal(headers["retry-after"], "5");
+  t.equal(headers["cache-control"], "no-store");
+}
+
+void t.test("faults around the API", async (t) => {
+  const database = await migratedDatabase(t);
+  await t.test("the engine is silent", (t) => engineIsSilent(t, database));
+  await t.test("the database is away", (t) => databaseIsAway(t, database));
+  await t.test("one statement keeps the database", (t) =>
+    databaseIsBusy(t, database),
+  );
+  await t.test("a migration is under way", (t) =>
+    migrationUnderWay(t, database),
+  );
+  await t.test("clients that vanish, or never come to the point", (t) =>
+    clientsVanish(t, database),
+  );
+});
+
+async function databaseIsAway(
+  t: Test,
+  { pool, registry, url }: TestDatabase,
+): Promise<void> {
+  const gate = await makeGate(t, url);
+  const api = await serve(t, { pool: poolOf(t, gate.url), registry });
+  const hasty = await serve(t, { pool: poolOf(t, gate.url, 2_000), registry });
+  const dataRoutes = dataRoutesOf(registry);
+  await measured(pool, { from: ago(90), to: ago(0) });
+  await pastIncident(pool, past);
+  await decide(pool);
+  const ready = async () => {
+    const { status, body } = await api.ask<Ready>("/readyz");
+    return { status, ...body };
+  };
+
+  await t.test("while it is there, all is ready", async (t) => {
+    t.match(await ready(), { status: 200, ready: true });
+    for (const path of dataRoutes)
+      t.equal((await api.ask(path)).status, 200, path);
+  });
+
+  await t.test("refused: 503, and health goes on", async (t) => {
+    await gate.shut();
+    t.equal((await api.ask("/healthz")).status, 200);
+    t.equal((await api.ask("/v1/thresholds")).status, 200);
+    for (const path of dataRoutes) await unavailable(t, api, path);
+    t.equal((await api.ask("/v1/targets/mtgox")).status, 404);
+    t.equal((await api.ask("/v1/status?category=x")).status, 400);
+    const { status, checks } = await ready();
+    t.equal(status, 503);
+    t.match(checks.database, {
+      ok: false,
+      detail: "did not answer (ECONNREFUSED)",
+    });
+  });
+
+  await t.test("back again: served again, without a restart", async (t) => {
+    await gate.open();
+    t.match(await ready(), { status: 200, ready: true });
+    for (const path of dataRoutes)
+      t.equal((await api.ask(path)).status, 200, path);
+  });
+
+  await t.test("cut in the middle of a statement", async (t) => {
+    for (const path of ["/v1/status", "/v1/incidents?format=csv"]) {
+      gate.cutAtNextStatement();
+      await unavailable(t, api, path);
+      t.equal((await api.ask(path)).status, 200, "the next one is served");
+    }
+  });
+
+  await t.test("vanished without a word", async (t) => {
+    t.equal((await hasty.ask("/v1/status")).status, 200);
+    gate.mute();
+    const asked = unavailable(t, hasty, "/v1/status");
+    t.equal((await hasty.ask("/healthz")).status, 200);
+    await asked;
+    await gate.open();
+    t.equal((await hasty.ask("/v1/status")).status, 200);
+    t.match(await ready(), { status: 200 });
+  });
+
+  t.strictSame(
+    [...api.logged, ...hasty.logged].filter(
+      (line) => !/ error web: the database is (still )?away/.test(line),
+    ),
+    [],
+    "it is logged as what it is",
+  );
+  t.match(api.logged.length, /^[1-3]$/, "and not once for each request");
+}
+
+/** Nobody else gets on: on the embedded database since there is one backend, on a server since they all read this table. */
+async function databaseIsBusy(
+  t: Test,
+  { pool, registry, url }: TestDatabase,
+): Promise<void> {
+  await decide(pool);
+  const heldMs = 30_000;
+  const api = await serve(t, { pool: poolOf(t, url), registry, heldMs });
+  const waiting = await serve(t, { pool: poolOf(t, url), registry });
+  const paths = [
+    ...["/v1/status", "/v1/targets/okx", "/v1/targets/okx?range=7d"],
+    ...["/v1/regions", "/v1/incidents", "/v1/reliability", "/metrics"],
+  ];
+  const askAll = () =>
+    Promise.all(paths.map(async (path) => (await api.ask(path)).text));
+  const before = await askAll();
+  // makes nothing, and reads the clock
+  t.strictSame(await askAll(), before);
+  await waiting.ask("/v1/status");
+
+  const blocker = new pg.Client(url);
+  await blocker.connect();
+  t.teardown(() => blocker.end());
+  await blocker.query("begin");
+  await blocker.query("lock table venuewatch.engine_clock");
+  let isHeld = true;
+  const waited = waiting.ask("/v1/status").then(() => isHeld);
+  t.strictSame(await askAll(), before, "answered as it was");
+  t.strictSame(await askAll(), before, "and again");
+  isHeld = false;
+  // which fails where the block has lasted until a limit ended it
+  await blocker.query("rollback");
+  t.equal(await waited, false, "without such a limit an answer waits");
+
+  t.match(api.logged, [/warn web: answers with the newest board/]);
+  t.equal(api.logged.length, 1, "it is logged once");
+  await decide(pool);
+  const [board] = await askAll();
+  t.not(board, before[0], "new boards come as before");
+}
+
+void t.test("a database without our schema", async (t) => {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const url = await emptyDatabase(t);
+  const api = await serve(t, { pool: poolOf(t, url), registry });
+  for (const path of dataRoutesOf(registry)) await unavailable(t, api, path);
+  const { status, body } = await api.ask<Ready>("/readyz");
+  t.equal(status, 503);
+  t.match(body.checks, {
+    database: { ok: true },
+    schema: { ok: false, detail: /run venuewatch migrate/ },
+    engine: { ok: false },
+  });
+  t.match(api.logged[0], /error web: .*run venuewatch migrate/, "loudly");
+});
+
+async function engineIsSilent(
+  t: Test,
+  { pool, registry }: TestDatabase,
+): Promise<void> {
+  const api = await serve(t, { pool, registry });
+  const engine = async () => (await api.ask<Ready>("/readyz")).body;
+  t.match(await engine(), {
+    ready: false,
+    checks: { engine: { detail: "has never ticked" } },
+  });
+  await decide(pool, ago(301));
+  t.match(await engine(), {
+    ready: false,
+    checks: { database: { ok: true }, engine: { detail: /^silent since/ } },
+  });
+  await decide(pool);
+  t.match(await engine(), { ready: true, checks: { engine: { ok: true } } });
+
+  await pool.script(
+    "update engine_clock set ticked_at = now() + interval '1 h'",
+  );
+  t.match(await engine(), {
+    ready: false,
+    checks: { engine: { detail: /ahead of the database's clock/ } },
+  });
+  const { body } = await api.ask<{ summary: { state: string } }>("/v1/status");
+  t.equal(body.summary.state, "unknown", "a clock that went back is no life");
+  await pool.script("delete from engine_clock");
+}
+
+/** A deployment migrates under the running web: definitions are made anew, and readers at most wait. */
+async function migrationUnderWay(
+  t: Test,
+  { pool, registry }: TestDatabase,
+): Promise<void> {
+  const api = await serve(t, { pool, registry });
+  const dataRoutes = dataRoutesOf(registry);
+  let migrating = true;
+  const statuses = new Set<number>();
+  const readers = [1, 2, 3].map(async () => {
+    while (migrating)
+      for (const path of dataRoutes) statuses.add((await api.ask(path)).status);
+  });
+  for (let i = 0; i < 3; i++)
+    await migrate(pool, registry, makeLog("test", "error"));
+  migrating = false;
+  await Promise.all(readers);
+  t.ok(statuses.has(200));
+  t.notOk(statuses.has(500), "never a fault of ours");
+}
+
+async function clientsVanish(
+  t: Test,
+  { pool, registry }: TestDatabase,
+): Promise<void> {
+  const api = await serve(t, { pool, registry });
+  const request = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n";
+
+  for (let i = 0; i < 50; i++)
+    await new Promise<void>((resolve) => {
+      const socket = connect(api.port, "127.0.0.1", () => {
+        socket.write(request);
+        socket.resetAndDestroy();
+      });
+      socket.on("error", () => {}).on("close", () => resolve());
+    });
+  t.equal((await api.ask("/v1/status")).status, 200);
+
+  const unfinished = connect(api.port, "127.0.0.1");
+  unfinished.write(request.slice(0, 20));
+  const idle = connect(api.port, "127.0.0.1");
+  idle.write(request);
+  let answered = false;
+  idle.once("data", () => (answered = true));
+  let closed = 0;
+  for (const socket of [unfinished, idle])
+    socket.on("error", () => {}).on("close", () => closed++);
+  await until(() => answered);
+  idle.pause();
+  t.equal((await api.ask("/v1/status")).status, 200);
+
+  const startedAtMs = performance.now();
+  await api.close();
+  const tookMs = performance.now() - startedAtMs;
+  // two seconds are given to answers under way; the connections would last for ten
+  t.ok(tookMs < 9_000, `they do not hold up the closing: ${tookMs} ms`);
+  idle.resume();
+  await until(() => closed === 2);
+  t.strictSame(api.logged, []);
+}

@@ -1,0 +1,220 @@
+/** A few thousand hostile requests, the same ones in every run; CONTRIBUTING.md says how others, and more, are sent. */
+import { connect } from "node:net";
+import t from "tap";
+import { makeApp } from "../../../server/api/app.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { serve } from "../../support/api.js";
+import { parseCsv } from "../../support/csv.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
+import {
+  good,
+  groundOf,
+  hostileConversation,
+  type Sent,
+} from "../../support/hostile-requests.js";
+import { randomFrom } from "../../support/random-samples.js";
+
+const requests = Number(process.env["FUZZ_REQUESTS"] ?? 2500);
+const seed = Number(process.env["FUZZ_SEED"] ?? 1);
+const atOnce = 8;
+/** No page takes so long, not even on a busy machine: what has not answered by then hangs. */
+const hangsAfterMs = 30_000;
+
+void t.test("hostile requests", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const log = makeLog("web", "warn", () => {});
+  const options = {
+    pool,
+    registry,
+    rateLimit: 0,
+    siteUrl: "",
+    baseUrl: "http://localhost",
+    log,
+  };
+  const app = makeApp({ ...options, trustProxy: [] });
+  const ground = await groundOf(app, registry);
+  const api = await serve(t, { pool, registry, trustProxy: ["loopback"] });
+  await measured(pool, { from: ago(90), to: ago(0) });
+  await pastIncident(pool, {
+    venue: "okx",
+    component: "rest:ticker",
+    startedAt: ago(4000),
+    minutes: 5,
+  });
+  await decide(pool);
+
+  t.ok(ground.paths.includes("/v1/exchanges/:venue"), "routes are found");
+  for (const name of ["category", "range", "region", "format", "beforeId"])
+    t.ok(ground.parameters[name], `${name} is found`);
+
+  const statuses = new Map<number, number>();
+  const random = randomFrom(seed);
+  let left = requests;
+  async function sendAll(): Promise<void> {
+    while (left-- > 0) {
+      const sent = hostileConversation(ground, random);
+      const fault = await faultOf(api.port, sent, statuses);
+      if (fault) t.fail(`${fault}: ${JSON.stringify(sent).slice(0, 1000)}`);
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, sendAll));
+
+  for (const status of [200, 204, 400, 404, 405, 417, 431])
+    t.ok(statuses.has(status), `${status} was among the answers`);
+  t.strictSame(api.logged, [], "and nothing of it is worth a line in the log");
+  t.comment(
+    [...statuses]
+      .sort()
+      .map(([status, n]) => `${status}: ${n}`)
+      .join(", "),
+  );
+});
+
+/** What is wrong with the answers on one connection; null when all is well. */
+async function faultOf(
+  port: number,
+  sent: Sent,
+  statuses: Map<number, number>,
+): Promise<string | null> {
+  let left = await answersTo(port, sent);
+  for (const path of sent.before) {
+    const answer = firstOf(left);
+    if (answer === null)
+      return sent.isHostile ? faultOfCut(left) : `${path}: no whole answer`;
+    if (answer.status !== 200 || !good[path]!.test(answer.text))
+      return `${path} was answered ${answer.status}: ${answer.text.slice(0, 300)}`;
+    left = answer.behind;
+  }
+  if (!sent.isHostile && !good["/healthz"]!.test(left))
+    return `the last one was answered: ${left.slice(0, 300)}`;
+  // behind good requests the connection may end without a word
+  if (sent.before.length > 0 && left === "") return null;
+  return faultOfLast(left, sent.behind, statuses);
+}
+
+/** Who sends garbage behind a request may be hung up on, in the midst of its answer too; but nothing may be mixed into that. */
+function faultOfCut(text: string): string | null {
+  if (text === "" || /^HTTP\/1\.1 200 (?!.*HTTP\/1\.1 )/s.test(text))
+    return null;
+  return `not the answer that was owed, or another one in it: ${text.slice(0, 1000)}`;
+}
+
+function faultOfLast(
+  whole: string,
+  sent: string,
+  statuses: Map<number, number>,
+): string | null {
+  const isHead = sent.startsWith("HEAD ");
+  const answer = firstOf(whole, isHead);
+  if (answer === null)
+    return whole === "" ? "no answer" : `half an answer: ${whole}`;
+  // behind it may stand the answer to what was taken for a second request
+  const { status, type, text } = answer;
+  statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  if (!(status >= 200 && status < 500)) return `answered ${status}`;
+  if (status === 204 || status === 304 || isHead) return null;
+  // that it can be unpacked, another test has seen
+  if (/^content-encoding:/im.test(answer.head)) return null;
+  if (status === 200) return faultOfGood(type, text);
+  if (type !== "application/problem+json") return `${status} came as ${type}`;
+  return faultOfProblem(status, text);
+}
+
+interface Read {
+  status: number;
+  type: string | undefined;
+  head: string;
+  text: string;
+  behind: string;
+}
+
+/** Null where it is not whole. */
+function firstOf(answers: string, isHead = false): Read | null {
+  const answer = answers.replace(/^HTTP\/1.1 100 Continue\r\n\r\n/, "");
+  const [, head, body] = /^(.*?)\r\n\r\n(.*)$/s.exec(answer) ?? [];
+  if (head === undefined || body === undefined) return null;
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
+  const type = /^content-type: ([^;\r]*)/im.exec(head)?.[1];
+  const read = (text: string, taken: number) => {
+    return { status, type, head, text, behind: body.slice(taken) };
+  };
+  if (status === 204 || status === 304 || isHead) return read("", 0);
+  if (/^transfer-encoding: chunked/im.test(head)) {
+    const whole = unchunked(body);
+    return whole && read(whole.text, whole.taken);
+  }
+  const length = /^content-length: (\d+)/im.exec(head)?.[1];
+  const taken = length === undefined ? body.length : Number(length);
+  return body.length < taken ? null : read(body.slice(0, taken), taken);
+}
+
+function faultOfGood(type: string | undefined, text: string): string | null {
+  try {
+    if (type === "text/csv") parseCsv(text);
+    else if (type === "application/json") JSON.parse(text);
+    else if (text === "") return "200 without a body";
+    return null;
+  } catch (error) {
+    return `200 with a broken body: ${String(error)}`;
+  }
+}
+
+/** RFC 9457. */
+function faultOfProblem(status: number, text: string): string | null {
+  interface Body {
+    type?: unknown;
+    title?: unknown;
+    status?: unknown;
+    detail?: unknown;
+    errors?: { parameter?: unknown; message?: unknown }[];
+  }
+  if (text === "") return `${status} without a body`;
+  const body = JSON.parse(text) as Body;
+  const words = [body.type, body.title, body.detail];
+  for (const { parameter, message } of body.errors ?? [])
+    words.push(parameter, message);
+  if (!words.every((word) => typeof word === "string" && word !== ""))
+    return `${status} lacks a field: ${text}`;
+  return body.status === status ? null : `${status} says ${text}`;
+}
+
+/** A body that came in chunks, and the length of it as it came; null where its end is missing. */
+function unchunked(body: string): { text: string; taken: number } | null {
+  const pieces: string[] = [];
+  for (let at = 0; ;) {
+    const end = body.indexOf("\r\n", at);
+    const length = /^[\da-f]+$/i.test(body.slice(at, end))
+      ? parseInt(body.slice(at, end), 16)
+      : NaN;
+    const next = end + 2 + length + 2;
+    if (end < 0 || !(body.slice(next - 2, next) === "\r\n")) return null;
+    pieces.push(body.slice(end + 2, next - 2));
+    at = next;
+    if (length === 0)
+      return {
+        text: Buffer.from(pieces.join(""), "latin1").toString(),
+        taken: at,
+      };
+  }
+}
+
+function answersTo(
+  port: number,
+  { beforeBytes, behind, waits }: Sent,
+): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = connect(port, "127.0.0.1");
+    socket.setEncoding("latin1");
+    socket.write(waits ? beforeBytes : beforeBytes + behind, "latin1");
+    if (waits) socket.once("data", () => socket.write(behind, "latin1"));
+    socket.setTimeout(hangsAfterMs, () => {
+      text = "";
+      socket.destroy();
+    });
+    socket.on("data", (piece) => (text += String(piece)));
+    // one that refuses a request in the middle of it may reset the connection behind its answer
+    socket.on("error", () => {}).on("close", () => resolve(text));
+  });
+}

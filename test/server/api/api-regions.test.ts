@@ -1,0 +1,211 @@
+/** A region with trouble of its own, as readers see it. */
+import t from "tap";
+import { sql } from "../../../shared/database/db.js";
+import { type Api, serve } from "../../support/api.js";
+import { accepted, tick } from "../../../server/engine/tick.js";
+import { migratedDatabase } from "../../support/database.js";
+import { decideThrough, measured } from "../../support/fleet.js";
+import { forgetAt, member } from "../../support/member.js";
+
+interface Fleet {
+  regions: {
+    id: string;
+    reporting: boolean;
+    impaired: {
+      since: string;
+      recognisedAt: string;
+      venues: string[];
+      measured: number;
+      reason: string;
+    } | null;
+    impairments: {
+      startedAt: string;
+      recognisedAt: string;
+      endedAt: string | null;
+      venues: string[];
+    }[];
+  }[];
+  quorum: number;
+}
+
+async function fleet(api: Api): Promise<Fleet> {
+  return (await api.ask<Fleet>("/v1/regions")).body;
+}
+
+void t.test("an impaired region", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  // instants of one clock, however slowly this goes; none so old that the engine counts as silent
+  const now = Date.now();
+  const ago = (seconds: number) => new Date(now - seconds * 1000);
+  const venues = registry.venues.map(({ id }) => id);
+  const [begins, ends] = [ago(190), ago(110)];
+  const all = { from: ago(600), to: ago(0) };
+  await measured(pool, all);
+  const trouble = { from: begins, to: ends, fault: "timeout" } as const;
+  await measured(pool, { ...trouble, regions: ["us-east"] });
+  await measured(pool, {
+    ...{ ...trouble, from: ago(160) },
+    ...{ venue: "kraken", component: "rest:ticker" },
+    regions: ["eu-central", "ap-southeast"],
+  });
+
+  await t.test("is none before", async (t) => {
+    await decideThrough(pool, ago(210), ago(200));
+    const { regions, quorum } = await fleet(api);
+    t.match(regions, [
+      { id: "eu-central", reporting: true, impaired: null, impairments: [] },
+      { id: "ap-southeast", reporting: true, impaired: null, impairments: [] },
+      { id: "us-east", reporting: true, impaired: null, impairments: [] },
+    ]);
+    t.equal(quorum, 2, "two of three must agree");
+  });
+
+  await t.test("is shown with what it was recognised by", async (t) => {
+    await decideThrough(pool, ago(198), ago(120));
+    const { regions, quorum } = await fleet(api);
+    const [eu, , us] = regions;
+    t.match(eu, { impaired: null, impairments: [] });
+    t.equal(us!.reporting, true, "it goes on measuring");
+    const impaired = us!.impaired!;
+    const most = impaired.venues.length;
+    t.ok(most > venues.length / 2);
+    t.ok(impaired.venues.every((venue) => venues.includes(venue)));
+    t.equal(impaired.measured, venues.length);
+    t.match(impaired.reason, `${most} of ${venues.length} venues`);
+    t.ok(impaired.since >= begins.toISOString());
+    t.ok(impaired.since <= impaired.recognisedAt);
+    t.match(us!.impairments, [
+      {
+        startedAt: impaired.since,
+        recognisedAt: impaired.recognisedAt,
+        endedAt: null,
+        venues: impaired.venues,
+      },
+    ]);
+    t.equal(us!.impairments.length, 1);
+    t.equal(quorum, 2, "both that have a vote must agree");
+  });
+
+  await t.test("is marked on every venue's page", async (t) => {
+    interface Detail {
+      state: string;
+      regions: { compare: { impaired: boolean; state: string }[] };
+    }
+    const { body } = await api.ask<Detail>("/v1/targets/okx");
+    t.equal(body.state, "operational", "its trouble is not the venue's");
+    t.match(body.regions.compare, [
+      { region: "eu-central", impaired: false, state: "operational" },
+      { region: "ap-southeast", impaired: false, state: "operational" },
+      { region: "us-east", impaired: true, state: "outage" },
+    ]);
+  });
+
+  await t.test("is named in the evidence as not counted", async (t) => {
+    const { body } = await api.ask<{ incidents: { slug: string }[] }>(
+      "/v1/incidents",
+    );
+    t.match(body.incidents, [{ venue: "kraken", quorum: 2, reporting: 2 }]);
+    t.equal(body.incidents.length, 1);
+    const page = await api.ask(`/v1/incidents/${body.incidents[0]!.slug}`);
+    t.match(page.body, {
+      incident: { regions: ["eu-central", "ap-southeast"] },
+      evidence: {
+        opening: {
+          confirming: 2,
+          votes: [{ region: "eu-central" }, { region: "ap-southeast" }],
+          notCounted: [{ region: "us-east", reason: /^impaired/ }],
+        },
+      },
+    });
+  });
+
+  await t.test("is not said of a silent engine", async (t) => {
+    const silence = sql`interval '6 minutes'`;
+    await pool.query(
+      sql`update engine_clock set ticked_at = ticked_at - ${silence}`,
+    );
+    const { regions } = await fleet(api);
+    t.equal(regions[2]!.impaired, null);
+    t.match(regions[2]!.impairments, [{ endedAt: null }], "as recorded");
+    await pool.query(
+      sql`update engine_clock set ticked_at = ticked_at + ${silence}`,
+    );
+  });
+
+  await t.test("is well again, and that stays on record", async (t) => {
+    await decideThrough(pool, ago(118), ago(20));
+    const { regions, quorum } = await fleet(api);
+    t.equal(regions[2]!.impaired, null);
+    t.equal(quorum, 2);
+    const [over] = regions[2]!.impairments;
+    t.ok(over!.endedAt! > over!.recognisedAt);
+    await pool.query(
+      sql`update impairment set started_at = started_at - interval '8 days', recognised_at = recognised_at - interval '8 days', ended_at = ended_at - interval '8 days'`,
+    );
+    await decideThrough(pool, ago(18), ago(16));
+    t.strictSame((await fleet(api)).regions[2]!.impairments, [], "for a week");
+  });
+});
+
+void t.test("the probes of a region, and their own troubles", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const since = new Date("2026-01-15T12:00:00Z");
+  const [well, troubled] = [
+    member(pool, {
+      version: "1.2.3",
+      startedAt: since,
+      unmeasured: { late: 2 },
+    }),
+    member(pool, {
+      version: "1.2.4",
+      unmeasured: { network: 37, late: 1 },
+      troubles: [{ kind: "network", since, detail: "there is no route" }],
+      clock: { errorMs: -11.7, withinMs: 34.2 },
+    }),
+  ];
+  const ofEurope = member(pool, { region: "eu-central", clock: null });
+  for (const one of [ofEurope, well, troubled, well, troubled])
+    await one.renew();
+  await forgetAt(pool, ofEurope.process);
+  accepted(await tick(pool, new Date()));
+
+  const { body } = await api.ask<{ regions: Record<string, unknown>[] }>(
+    "/v1/regions",
+  );
+  const [eu, ap, us] = body.regions;
+  t.match(us, {
+    probeVersion: "1.2.4",
+    probeStartedAt: since.toISOString(),
+    unmeasuredSlots: 40,
+    troubles: [
+      {
+        probe: troubled.process,
+        kind: "network",
+        since: since.toISOString(),
+        detail: "there is no route",
+      },
+    ],
+  });
+  t.match(us!.probes, [
+    {
+      ...{ id: well.process, version: "1.2.3", unmeasuredSlots: 2 },
+      ...{ unmeasuredByReason: { late: 2 }, clockErrorMs: null },
+    },
+    {
+      ...{ id: troubled.process, version: "1.2.4" },
+      ...{ unmeasuredByReason: { network: 37, late: 1 } },
+      ...{ unmeasuredSlots: 38, clockErrorMs: -12, clockErrorWithinMs: 35 },
+    },
+  ]);
+  const shares = (us!.probes as { venues: number }[]).map((one) => one.venues);
+  t.same(shares.sort(), [7, 8], "they share its venues");
+  t.match(
+    eu!.probes,
+    [{ id: ofEurope.process, venues: 15 }],
+    "the one that was alive last, where none is",
+  );
+  t.strictSame([ap!.probes, ap!.troubles], [[], []]);
+  t.equal(ap!.probeVersion, null);
+});

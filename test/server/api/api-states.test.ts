@@ -1,0 +1,449 @@
+import t, { type Test } from "tap";
+import { migrate } from "../../../server/database/migrate.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { sql } from "../../../shared/database/db.js";
+import { accepted, tick } from "../../../server/engine/tick.js";
+import { addChannel, happened } from "../../support/alerts.js";
+import {
+  type Api,
+  describedPath,
+  documentOf,
+  serve,
+} from "../../support/api.js";
+import { migratedDatabase, type TestDatabase } from "../../support/database.js";
+import { claim, expand, settle } from "../../support/dispatched.js";
+import { measuredStalls, muchBefell } from "../../support/eventful.js";
+import {
+  ago,
+  decide,
+  forget,
+  measured,
+  outage,
+  pastIncident,
+} from "../../support/fleet.js";
+import { watchShown } from "../../support/shown.js";
+
+const document = documentOf({
+  registry: await loadRegistry(packagedFile("registry-all.json")),
+});
+const shown = watchShown(document);
+
+/** Of each route everything that has a form of its own. Each answer is held against its schema. */
+async function askAll(api: Api, venues: string[]): Promise<void> {
+  const paths = [
+    "/v1/status",
+    "/v1/status?category=exchange",
+    "/v1/status?category=bridge",
+    ...venues.map((venue) => `/v1/targets/${venue}`),
+    `/v1/exchanges/${venues[0]}?range=7d&region=us-east`,
+    "/v1/regions",
+    "/v1/thresholds",
+    "/v1/incidents",
+    "/v1/incidents?status=open",
+    "/v1/reliability",
+    "/v1/reliability?days=1&category=bridge",
+    "/v1/detection",
+    "/v1/notify",
+    `/v1/targets/${venues[0]}?format=csv`,
+    `/v1/exchanges/${venues[0]}?format=csv`,
+    "/v1/reliability?format=csv",
+    "/v1/incidents?format=csv",
+    "/metrics",
+    "/healthz",
+    "/openapi.json",
+  ];
+  for (const path of paths) await answered(api, path);
+  interface Listed {
+    incidents: { slug: string }[];
+  }
+  const { body } = await api.ask<Listed>("/v1/incidents");
+  for (const { slug } of body.incidents)
+    await answered(api, `/v1/incidents/${slug}`);
+}
+
+async function answered(api: Api, path: string): Promise<void> {
+  const { status, body } = await api.ask(path);
+  if (status !== 200) throw new Error(`${path} answered ${status}`);
+  shown.note(describedPath(document, path)!, body);
+}
+
+/** The others are measured alike; two tests below ask of all. */
+const someVenues = ["okx", "kraken", "binance", "gemini", "deribit"];
+
+/** The board, after all routes were asked; by a server that knows nothing of the states before. */
+async function boardIn(t: Test, { pool, registry }: TestDatabase) {
+  const api = await serve(t, { pool, registry });
+  await askAll(api, someVenues);
+  return { api, ...(await api.ask<Board>("/v1/status")).body };
+}
+
+interface Board {
+  summary: { state: string; activeIncidents: number };
+  venues: { id: string; state: string; since: string }[];
+  incidents: { slug: string; status: string }[];
+}
+
+void t.test("every answer fits its schema, in every state", async (t) => {
+  const database = await migratedDatabase(t);
+  const { pool } = database;
+
+  await t.test("before anything was measured", async (t) => {
+    await forget(pool);
+    const { summary, venues: rows, incidents } = await boardIn(t, database);
+    t.equal(summary.state, "unknown");
+    t.strictSame(incidents, []);
+    t.strictSame(new Set(rows.map(({ state }) => state)), new Set(["unknown"]));
+  });
+
+  await t.test("when all is well", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(150), to: ago(0) });
+    // as long as it takes for a whole hour that is published
+    await measured(pool, {
+      ...{ from: ago(2.2 * 3_600), to: ago(3_600) },
+      ...{ venue: "kraken", component: "rest:ticker" },
+    });
+    await decide(pool);
+    t.equal((await boardIn(t, database)).summary.state, "operational");
+  });
+
+  await t.test("when one region alone sees everything bad", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(150), to: ago(0) });
+    await measured(pool, {
+      from: ago(150),
+      to: ago(0),
+      regions: ["us-east"],
+      fault: "connect",
+    });
+    await decide(pool);
+    const { summary } = await boardIn(t, database);
+    t.equal(summary.state, "operational");
+    t.equal(summary.activeIncidents, 0);
+  });
+
+  await t.test("after a region had trouble of its own", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(290), to: ago(0) });
+    await measured(pool, {
+      from: ago(290),
+      to: ago(150),
+      regions: ["us-east"],
+      fault: "connect",
+    });
+    for (const seconds of [200, 100, 20]) await decide(pool, ago(seconds));
+    const { api } = await boardIn(t, database);
+    interface Fleet {
+      regions: { impairments: { endedAt: string | null }[] }[];
+    }
+    const { body } = await api.ask<Fleet>("/v1/regions");
+    t.ok(body.regions[2]!.impairments[0]!.endedAt);
+  });
+
+  await t.test("while an incident is open, and after", async (t) => {
+    await forget(pool);
+    await outage.open(pool);
+    const during = await boardIn(t, database);
+    t.equal(during.summary.activeIncidents, 1);
+    t.match(during.incidents, [{ status: "open" }]);
+
+    await outage.close(pool);
+    const after = await boardIn(t, database);
+    t.equal(after.summary.activeIncidents, 0);
+    t.match(after.incidents, [{ status: "closed" }], "news for a day");
+  });
+
+  await t.test("with an incident older than every sample", async (t) => {
+    await forget(pool);
+    await pastIncident(pool, {
+      venue: "okx",
+      component: "ws:trades",
+      startedAt: ago(80 * 86_400),
+      minutes: 12,
+    });
+    t.strictSame((await boardIn(t, database)).incidents, [], "no news");
+  });
+
+  await t.test(
+    "when the engine fell silent, everything is unknown",
+    async (t) => {
+      await forget(pool);
+      await outage.open(pool);
+      await pool.query(
+        sql`update engine_clock set ticked_at = ticked_at - interval '5 minutes'`,
+      );
+      const { api, summary, venues: rows } = await boardIn(t, database);
+      t.equal(summary.state, "unknown");
+      t.strictSame(
+        new Set(rows.map(({ state }) => state)),
+        new Set(["unknown"]),
+      );
+      const [clock] = await pool.query<{ silent_at: Date }>(
+        sql`select ticked_at + interval '5 minutes' as silent_at from engine_clock`,
+      );
+      t.strictSame(
+        new Set(rows.map(({ since }) => since)),
+        new Set([clock!.silent_at.toISOString()]),
+        "since the fifth minute of its silence",
+      );
+
+      interface Detail {
+        state: string;
+        endpoints: { state: string; regionState: string }[];
+        streams: { state: string; regionState: string }[];
+        regions: { compare: { state: string }[] };
+      }
+      const { body } = await api.ask<Detail>("/v1/targets/kraken");
+      const states = [
+        body.state,
+        ...[...body.endpoints, ...body.streams].flatMap((row) => [
+          row.state,
+          row.regionState,
+        ]),
+        ...body.regions.compare.map(({ state }) => state),
+      ];
+      t.strictSame(new Set(states), new Set(["unknown"]));
+    },
+  );
+});
+
+void t.test("every answer fits its schema, with all categories", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const log = makeLog("test", "warn");
+  const registry = await loadRegistry(packagedFile("registry-all.json"));
+  await migrate(pool, registry, log);
+  const api = await serve(t, { pool, registry });
+  await measured(pool, { from: ago(150), to: ago(0) });
+  const heads = { from: ago(150), to: ago(0), component: "rest:block" };
+  await measured(pool, { ...heads, venue: "publicnode", head: 21_000_005 });
+  await measured(pool, { ...heads, venue: "drpc", head: 21_000_002 });
+  await measured(pool, {
+    ...heads,
+    venue: "publicnode",
+    regions: ["us-east"],
+    head: 21_000_001,
+  });
+  // named a head, but not of late
+  await measured(pool, {
+    ...{ from: ago(150), to: ago(100), head: 270_000_000 },
+    ...{ venue: "solana", component: "rest:slot" },
+  });
+  await pool.query(
+    sql`update sample set certificate_expires_at = now() + interval '30 days'`,
+  );
+  await decide(pool);
+  await askAll(
+    api,
+    registry.venues.map(({ id }) => id),
+  );
+
+  await t.test("each category has its venues", async (t) => {
+    interface Counted {
+      summary: {
+        venues: number;
+        categories: { category: string; venues: number }[];
+      };
+      venues: { category: string }[];
+    }
+    const { body } = await api.ask<Counted>("/v1/status?category=oracle");
+    t.equal(body.summary.venues, 3);
+    t.strictSame(
+      new Set(body.venues.map((row) => row.category)),
+      new Set(["oracle"]),
+    );
+    const all = body.summary.categories;
+    t.equal(all.length, 7);
+    t.equal(
+      all.reduce((sum, { venues }) => sum + venues, 0),
+      registry.venues.length,
+      "the filter does not narrow the counts of the board",
+    );
+  });
+
+  await t.test(
+    "lag is of a region, against the freshest head it saw",
+    async (t) => {
+      interface Lagging {
+        exchange: { symbol: string | null; quote: string | null };
+        endpoints: { component: string; lag: { blocks: number } | null }[];
+      }
+      async function lag(venue: string, region: string) {
+        const { body } = await api.ask<Lagging>(
+          `/v1/targets/${venue}?region=${region}`,
+        );
+        return body.endpoints.find(
+          ({ component }) => component === "rest:block",
+        )?.lag?.blocks;
+      }
+      t.equal(await lag("drpc", "eu-central"), 3);
+      t.equal(await lag("publicnode", "eu-central"), 0);
+      t.equal(await lag("publicnode", "us-east"), 1);
+      t.equal(await lag("drpc", "us-east"), 0);
+
+      const { body } = await api.ask<Lagging>("/v1/targets/drpc");
+      t.match(body.exchange, { symbol: null, quote: null });
+      const kraken = await api.ask<Lagging>("/v1/targets/kraken");
+      t.ok(
+        kraken.body.endpoints.every(({ lag }) => lag === null),
+        "an exchange reads no chain",
+      );
+    },
+  );
+});
+
+interface Timed {
+  generatedAt: string;
+  state: string;
+  since: string;
+  endpoints: { component: string; state: string; since: string }[];
+}
+
+void t.test("since when a state is so", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const now = Date.now();
+  const at = (seconds: number) => new Date(now - seconds * 1000);
+  const iso = (seconds: number) => at(seconds).toISOString();
+
+  /** The venue on the board and on its page, which must agree; by a server that knows nothing of before. */
+  async function seen(venue: string): Promise<Timed> {
+    const api = await serve(t, { pool, registry });
+    const board = (await api.ask<Board>("/v1/status")).body;
+    const { body } = await api.ask<Timed>(`/v1/targets/${venue}`);
+    const row = board.venues.find(({ id }) => id === venue)!;
+    t.strictSame([body.state, body.since], [row.state, row.since], venue);
+    for (const { since } of [body, ...body.endpoints])
+      t.ok(since <= body.generatedAt, "not in the future");
+    return body;
+  }
+  function endpoint(page: Timed, component: string) {
+    const { state, since } = page.endpoints.find(
+      (one) => one.component === component,
+    )!;
+    return [state, since];
+  }
+
+  await t.test("before the engine ever ran: since the start", async (t) => {
+    await forget(pool);
+    const [first] = await pool.query<{ at: Date }>(
+      sql`select min(applied_at) as at from migration`,
+    );
+    const { state, since, generatedAt } = await seen("okx");
+    t.equal(state, "unknown");
+    const start = first!.at.toISOString();
+    t.equal(since, start < generatedAt ? start : generatedAt);
+  });
+
+  await t.test("what was never measured: since the first tick", async (t) => {
+    await forget(pool);
+    await tickAt(120);
+    await tickAt(100);
+    const page = await seen("okx");
+    t.match(page, { state: "unknown", since: iso(120) });
+    t.strictSame(endpoint(page, "rest:ticker"), ["unknown", iso(120)]);
+  });
+
+  await t.test("what fell silent: since it has no verdict", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: at(280), to: at(160) });
+    await measured(pool, { from: at(160), to: at(60), venue: "okx" });
+    for (let seconds = 200; seconds >= 80; seconds -= 4) await tickAt(seconds);
+    const okx = await seen("okx");
+    t.match(okx, { state: "operational", since: iso(200) });
+    const silent = await seen("kraken");
+    t.equal(silent.state, "unknown");
+    // the last of its components: of five seconds, by 50 s after its newest slot; of twenty, 60 s after
+    t.ok(silent.since >= iso(116) && silent.since < iso(95), silent.since);
+  });
+
+  await t.test("while the engine is silent", async (t) => {
+    await pool.query(sql`update engine_clock set ticked_at = ${at(900)}; `);
+    await pool.query(
+      sql`update venue_state set since = ${at(950)} where state = 'unknown'`,
+    );
+    t.match(await seen("okx"), { state: "unknown", since: iso(600) });
+    t.match(
+      await seen("kraken"),
+      { state: "unknown", since: iso(950) },
+      "what was unknown before has been so for longer",
+    );
+  });
+
+  await t.test("while it catches up: since it was silent", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: at(4_000), to: at(0) });
+    await tickAt(3_600);
+    for (const seconds of [3_598, 3_000, 1_000, 400]) {
+      accepted(await tick(pool, at(seconds), { now: new Date() }));
+      t.match(
+        await seen("okx"),
+        { state: "unknown", since: iso(3_300) },
+        `${seconds} s behind`,
+      );
+    }
+    accepted(await tick(pool, at(20), { now: new Date() }));
+    t.match(
+      await seen("okx"),
+      { state: "operational", since: iso(3_600) },
+      "caught up: it decided that it was well all the while",
+    );
+  });
+
+  await t.test("of a venue that is published again", async (t) => {
+    const publish = (published: boolean) =>
+      pool.query(
+        sql`update venue set published = ${published} where venue = 'okx'`,
+      );
+    await publish(false);
+    await tickAt(18);
+    await publish(true);
+    t.match(await seen("okx"), { state: "unknown", since: iso(18) });
+    await tickAt(16);
+    const again = await seen("okx");
+    t.match(again, { state: "operational", since: iso(16) });
+    t.strictSame(endpoint(again, "rest:ticker"), ["operational", iso(16)]);
+  });
+
+  async function tickAt(seconds: number): Promise<void> {
+    accepted(await tick(pool, at(seconds)));
+  }
+});
+
+void t.test("every answer fits its schema, after much befell", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const registry = measuredStalls(
+    await loadRegistry(packagedFile("registry-all.json")),
+  );
+  await migrate(pool, registry, makeLog("test", "warn"));
+  await muchBefell(pool);
+  await addChannel(pool);
+  await happened(pool, { at: ago(600), kinds: ["opened", "closed"] });
+  await pool.query(sql`
+    update alert_event set dispatched_at = recorded_at
+    where event_id < (select max(event_id) from alert_event where kind = 'opened')
+  `);
+  await expand(pool, ago(600));
+  await settle(pool, ago(598), await claim(pool, ago(599)), "delivered");
+  const api = await serve(t, { pool, registry });
+  await askAll(
+    api,
+    registry.venues.map(({ id }) => id),
+  );
+});
+
+/** What no web program answers yet, or ever, and why it is described. */
+const neverShown = [
+  // nothing is needed to ask
+  "/openapi.json.security[]",
+  // the contract allows null, and every registry names an address
+  "IncidentDetailResponse.component.target|1",
+  // the other programs say it at ports of their own
+  "HealthResponse.service=core",
+  "HealthResponse.service=probe",
+];
+
+void t.test("what is described is answered, in some state", (t) => {
+  t.strictSame(shown.missing().sort(), neverShown.sort());
+  t.end();
+});

@@ -1,0 +1,430 @@
+/** The pages of incidents that the engine itself has found, one of each kind of trouble. */
+import t from "tap";
+import { sql, type Db } from "../../../shared/database/db.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import {
+  ago,
+  decideThrough,
+  measured,
+  pastIncident,
+  unmeasured,
+} from "../../support/fleet.js";
+
+interface Vote {
+  region: string;
+  vote: string;
+  bad: number;
+  slow: number;
+  badRun: number;
+  faults: Record<string, number>;
+  answers: number;
+  p50Ms: number | null;
+  typicalP50Ms: number | null;
+}
+
+interface Votes {
+  at: string;
+  state: string;
+  confirming: number;
+  quorum: number;
+  votes: Vote[];
+  notCounted: { region: string; reason: string; newestAt: string | null }[];
+}
+
+interface Page {
+  incident: {
+    slug: string;
+    startedAt: string;
+    openedAt: string;
+    escalatedAt: string;
+    lastBadAt: string;
+    closedAt: string;
+    regions: string[];
+  };
+  events: { kind: string; at: string; severity: string | null }[];
+  evidence: Record<"opening" | "escalation" | "closing", Votes>;
+  errors: {
+    from: string;
+    to: string;
+    samples: number | null;
+    bad: number | null;
+    faults: { fault: string; count: number }[];
+    regions: { region: string; samples: number; bad: number }[];
+  };
+  latency: {
+    source: string;
+    bucketMs: number;
+    before: { buckets: number; answers: number; p50Ms: number | null };
+    during: {
+      buckets: number;
+      answers: number;
+      p50Ms: number | null;
+      p95Ms: number | null;
+      slowestMs: number | null;
+    };
+    regions: {
+      region: string;
+      beforeP50Ms: number | null;
+      p50Ms: number | null;
+      slowestMs: number | null;
+    }[];
+  } | null;
+  related: { slug: string }[];
+}
+
+const regions = ["eu-central", "ap-southeast", "us-east"];
+
+/** Each for a minute, all at once, at six venues; over and closed when they are looked at. */
+async function befall(db: Db): Promise<void> {
+  const [from, to] = [ago(480), ago(420)];
+  const all = { from: ago(900), to: ago(200) };
+  await measured(db, all);
+  await measured(db, {
+    ...{ from, to, venue: "kraken", component: "rest:ticker" },
+    regions: ["eu-central", "us-east"],
+    fault: "timeout",
+  });
+  await makeTypical(db, "okx", "rest:book", 80);
+  await measured(db, {
+    ...{ from, to, venue: "okx", component: "rest:book" },
+    latencyMs: 3_000,
+  });
+  await measured(db, {
+    ...{ from, to, venue: "bybit", component: "ws:trades" },
+    fault: "stall",
+  });
+  // without a socket its streams are not measured
+  await unmeasured(db, { from, to, venue: "deribit", kind: "ws" });
+  await measured(db, {
+    ...{ from, to, venue: "deribit", component: "ws:conn" },
+    fault: "closed",
+  });
+  const gemini = { venue: "gemini", component: "rest:ticker" };
+  await unmeasured(db, { ...all, ...gemini, regions: ["us-east"] });
+  await measured(db, {
+    ...{ from, to, ...gemini },
+    regions: ["eu-central", "ap-southeast"],
+    fault: "http",
+  });
+  // as good as new when it fails
+  const bitget = { venue: "bitget", component: "rest:ticker" };
+  await unmeasured(db, { from: all.from, to: ago(490), ...bitget });
+  await measured(db, { from, to, ...bitget, fault: "http" });
+  await decideThrough(db, ago(500), ago(250));
+}
+
+async function makeTypical(
+  db: Db,
+  venue: string,
+  component: string,
+  ms: number,
+): Promise<void> {
+  await db.query(sql`
+    insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
+    select distinct engine.typical_in_force(at), c.component_id, g.region_id, ${ms}::int * 1000, 168
+    from (values (now()), (now() - interval '15 minutes')) as w (at), component c, venue v, region g
+    where v.venue_id = c.venue_id and v.venue = ${venue} and c.component = ${component}
+  `);
+}
+
+void t.test("pages of incidents that the engine found", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  await befall(pool);
+
+  async function pageOf(venue: string): Promise<Page> {
+    const listed = await api.ask<{ incidents: { slug: string }[] }>(
+      `/v1/incidents?venue=${venue}`,
+    );
+    t.equal(listed.body.incidents.length, 1, `one incident of ${venue}`);
+    const [{ slug } = { slug: "" }] = listed.body.incidents;
+    return (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
+  }
+
+  await t.test("a timeline of its own columns", async (t) => {
+    const { incident, events, evidence } = await pageOf("kraken");
+    t.match(incident, {
+      severity: "outage",
+      peakSeverity: "outage",
+      status: "closed",
+      flapping: false,
+      regions: ["eu-central", "us-east"],
+    });
+    t.strictSame(events, [
+      { kind: "started", at: incident.startedAt, severity: null },
+      { kind: "opened", at: incident.openedAt, severity: "degraded" },
+      { kind: "escalated", at: incident.escalatedAt, severity: "outage" },
+      { kind: "last-bad", at: incident.lastBadAt, severity: null },
+      { kind: "closed", at: incident.closedAt, severity: null },
+    ]);
+    const times = events.map(({ at }) => at);
+    t.strictSame(times, [...times].sort());
+    t.equal(evidence.opening.at, incident.openedAt);
+    t.equal(evidence.escalation.at, incident.escalatedAt);
+    t.equal(evidence.closing.at, incident.closedAt);
+  });
+
+  await t.test("votes at every turn, the dissenting one too", async (t) => {
+    const { evidence } = await pageOf("kraken");
+    const votes = (of: Votes) =>
+      Object.fromEntries(of.votes.map(({ region, vote }) => [region, vote]));
+    t.strictSame(votes(evidence.opening), {
+      "eu-central": "degraded",
+      "ap-southeast": "operational",
+      "us-east": "degraded",
+    });
+    t.strictSame(votes(evidence.escalation), {
+      "eu-central": "outage",
+      "ap-southeast": "operational",
+      "us-east": "outage",
+    });
+    t.strictSame(
+      new Set(Object.values(votes(evidence.closing))),
+      new Set(["operational"]),
+    );
+    t.match(evidence.opening, { quorum: 2, confirming: 2, notCounted: [] });
+    t.match(evidence.opening.votes[0], {
+      badRun: 3,
+      faults: { timeout: 3 },
+      slow: 0,
+      typicalP50Ms: null,
+    });
+  });
+
+  await t.test("a vote's median is of three answers or more", async (t) => {
+    const page = await pageOf("bitget");
+    const [vote] = page.evidence.opening.votes;
+    t.ok(vote!.answers > 0 && vote!.answers < 3, `${vote!.answers} answers`);
+    t.equal(vote!.p50Ms, null);
+    const [kept] = await pool.query<{ ms: number }>(sql`
+      select p50_ms as ms from analytics.votes
+      where slug = ${page.incident.slug} and decision = 'opening' and region = ${vote!.region}
+    `);
+    t.equal(kept!.ms, 80, "what the engine noted is kept");
+    const { evidence } = await pageOf("kraken");
+    t.match(evidence.opening.votes[0], { answers: 9, p50Ms: 80 });
+  });
+
+  await t.test("errors, without the recovery that followed", async (t) => {
+    const { incident, errors } = await pageOf("kraken");
+    t.equal(errors.from, incident.startedAt);
+    t.equal(errors.to, incident.lastBadAt);
+    t.strictSame(errors.faults, [{ fault: "timeout", count: errors.bad }]);
+    const bad = Object.fromEntries(
+      errors.regions.map(({ region, bad }) => [region, bad]),
+    );
+    t.equal(bad["ap-southeast"], 0);
+    t.ok(bad["eu-central"]! >= 12);
+    t.equal(bad["eu-central"]! + bad["us-east"]!, errors.bad);
+  });
+
+  await t.test("a slow one has no errors, and a latency", async (t) => {
+    const { incident, events, evidence, errors, latency } = await pageOf("okx");
+    t.match(incident, { peakSeverity: "degraded", escalatedAt: null });
+    t.strictSame(
+      events.map(({ kind }) => kind),
+      ["started", "opened", "last-bad", "closed"],
+    );
+    t.match(
+      evidence.opening.votes,
+      regions.map(() => ({ vote: "degraded", bad: 0, typicalP50Ms: 80 })),
+    );
+    t.ok(evidence.opening.votes.every(({ slow }) => slow >= 3));
+    t.ok(errors.samples! > 0);
+    t.equal(errors.bad, 0);
+    t.strictSame(errors.faults, []);
+    t.match(latency, {
+      source: "component",
+      bucketMs: 60_000,
+      before: { p50Ms: 80 },
+    });
+    // it lasted a minute, which may lie across two
+    t.ok(latency!.during.slowestMs! > 1_000, "slow while it lasted");
+    t.ok(latency!.during.answers >= 18, "so many answers were good");
+    t.equal(
+      latency!.during.p95Ms,
+      null,
+      "six a minute are too few for a 95th percentile",
+    );
+    t.strictSame(
+      latency!.regions.map(({ region }) => region),
+      regions,
+    );
+    for (const { beforeP50Ms, slowestMs } of latency!.regions) {
+      t.equal(beforeP50Ms, 80);
+      t.ok(slowestMs! > 1_000);
+    }
+  });
+
+  await t.test("a stalled stream has the latency of REST", async (t) => {
+    const { incident, errors, latency } = await pageOf("bybit");
+    t.match(incident, { component: "ws:trades", kind: "ws" });
+    t.match(errors.faults, [{ fault: "stall" }]);
+    t.match(latency, {
+      source: "venue-rest",
+      label: /REST/,
+      before: { p50Ms: 80 },
+      during: { p50Ms: 80 },
+    });
+  });
+
+  await t.test("a dead socket is one incident", async (t) => {
+    const { incident, errors, evidence } = await pageOf("deribit");
+    t.match(incident, { component: "ws:conn" });
+    t.match(errors.faults, [{ fault: "closed" }]);
+    t.match(evidence.opening.votes[0], {
+      ...{ answers: 0, p50Ms: null, typicalP50Ms: null },
+    });
+  });
+
+  await t.test("a region that measured nothing is said so", async (t) => {
+    const { incident, evidence, errors, latency } = await pageOf("gemini");
+    t.match(incident, {
+      reporting: 2,
+      quorum: 2,
+      regions: ["eu-central", "ap-southeast"],
+    });
+    t.strictSame(
+      evidence.opening.votes.map(({ region }) => region),
+      ["eu-central", "ap-southeast"],
+    );
+    t.match(evidence.opening.notCounted, [
+      { region: "us-east", newestAt: null },
+    ]);
+    t.match(errors.regions[2], { region: "us-east", samples: 0 });
+    t.match(latency!.regions[2], {
+      region: "us-east",
+      beforeP50Ms: null,
+      p50Ms: null,
+    });
+  });
+
+  await t.test("a slow region that fails makes nothing quicker", async (t) => {
+    const component = "rest:book";
+    const startedAt = new Date(Math.floor(+ago(600) / 60_000) * 60_000);
+    const before = { from: ago(900), to: startedAt };
+    const during = { from: new Date(+startedAt - 1), to: ago(200) };
+    const slow = { venue: "bitstamp", component, regions: ["eu-central"] };
+    await measured(pool, { ...slow, ...before, latencyMs: 900 });
+    await measured(pool, { ...slow, ...during, fault: "timeout" });
+    const slug = await pastIncident(pool, {
+      venue: "bitstamp",
+      component,
+      startedAt,
+      minutes: 2,
+    });
+    await decideThrough(pool, ago(242), ago(240));
+    const { latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
+    t.match(latency, {
+      // one answer a minute is no minute's median
+      before: { p50Ms: 80, slowestMs: null },
+      during: { p50Ms: 80 },
+      regions: [{ beforeP50Ms: 900, p50Ms: null }],
+    });
+  });
+
+  await t.test("where nobody answered there is no latency", async (t) => {
+    const always = { from: ago(1_000), to: ago(200), venue: "gate" };
+    await measured(pool, { ...always, fault: "connect" });
+    const slug = await pastIncident(pool, {
+      venue: "gate",
+      component: "rest:ticker",
+      startedAt: ago(400),
+      minutes: 2,
+    });
+    await decideThrough(pool, ago(240), ago(230));
+    const { errors, latency } = (await api.ask<Page>(`/v1/incidents/${slug}`))
+      .body;
+    t.equal(latency, null);
+    t.equal(errors.bad, errors.samples);
+  });
+
+  await t.test("what is no longer kept is null, not zero", async (t) => {
+    const slug = await pastIncident(pool, {
+      venue: "bitstamp",
+      component: "rest:ticker",
+      startedAt: ago(300 * 86_400),
+      minutes: 2,
+    });
+    const { errors, latency } = (await api.ask<Page>(`/v1/incidents/${slug}`))
+      .body;
+    t.equal(latency, null);
+    t.match(errors, { samples: null, bad: null, faults: [], regions: [] });
+  });
+
+  await t.test("one of days has its latency by hours", async (t) => {
+    const slug = await pastIncident(pool, {
+      venue: "bitfinex",
+      component: "rest:ticker",
+      startedAt: ago(2 * 86_400),
+      minutes: 2 * 1440,
+    });
+    await measured(pool, {
+      ...{ from: ago(3 * 3_600), to: ago(2 * 3_600) },
+      ...{ venue: "bitfinex", component: "rest:ticker" },
+    });
+    await pool.query(sql`call upkeep.refresh_hours(now())`);
+    const { latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
+    t.match(latency, {
+      bucketMs: 3_600_000,
+      before: { buckets: 0, p50Ms: null },
+      during: { p50Ms: 80 },
+    });
+  });
+});
+
+void t.test("related incidents", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const hour = 3_600;
+  const day = 24 * hour;
+  const past = (
+    venue: string,
+    component: string,
+    seconds: number,
+    minutes = 5,
+    retracted = false,
+  ) =>
+    pastIncident(pool, {
+      ...{ venue, component, minutes, retracted },
+      startedAt: ago(seconds),
+    });
+  const at = 30 * day;
+  const slug = await past("kraken", "rest:ticker", at);
+  const near = [
+    await past("kraken", "rest:book", at - 5 * hour),
+    await past("kraken", "ws:trades", at + 5 * hour),
+    await past("kraken", "ws:book", at + 2 * day, 3 * 1440),
+    await past("kraken", "rest:ticker", at + 50 * day),
+    await past("kraken", "rest:ticker", at - 20 * day),
+    await past("okx", "rest:ticker", at + 500),
+    await past("gate", "ws:conn", at - 500),
+  ];
+  // too far away, or nobody's business
+  await past("kraken", "rest:book", at + 7 * hour);
+  await past("kraken", "ws:trades", at - 2 * day);
+  await past("kraken", "rest:ticker", at + 100 * day);
+  await past("bybit", "rest:ticker", at + 700);
+  await past("kraken", "ws:trades", at + 60, 5, true);
+  await past("bitget", "rest:ticker", at, 5, true);
+  await decideThrough(pool, ago(4), ago(2));
+
+  const { related } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
+  t.strictSame(
+    related.map((one) => one.slug).sort(),
+    near.sort(),
+    "same venue and time, same component, and elsewhere at once",
+  );
+  t.notOk(near.includes(slug));
+
+  for (let nth = 1; nth <= 15; nth++)
+    await past("kraken", "ws:trades", at - nth);
+  await decideThrough(pool, ago(1), ago(0));
+  const crowded = (await api.ask<Page>(`/v1/incidents/${slug}`)).body.related;
+  t.equal(
+    crowded.length,
+    14,
+    "ten of the venue, two of other venues, two of its component",
+  );
+});

@@ -1,0 +1,184 @@
+/** What recurs at a venue, as its page tells it. */
+import t from "tap";
+import { type Api, serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { decide, pastIncident } from "../../support/fleet.js";
+import { randomFrom } from "../../support/random-samples.js";
+
+interface Recurring {
+  every: string;
+  weekday: string | null;
+  hour: number | null;
+  incidents: number;
+  days: number;
+  ofDays: number;
+}
+
+interface Pattern {
+  component: string;
+  severity: string;
+  count: number;
+  days: number;
+  totalSeconds: number;
+  newestAt: string;
+  byHour: number[];
+  byWeekday: number[];
+  recurring: Recurring[];
+  incidents: { slug: string; path: string; startedAt: string }[];
+}
+
+async function patternsOf(api: Api, venue: string): Promise<Pattern[]> {
+  const { body } = await api.ask<{ incidentPatterns: Pattern[] }>(
+    `/v1/targets/${venue}`,
+  );
+  return body.incidentPatterns;
+}
+
+const dayMs = 86_400_000;
+
+/** So many weeks before this one, at a UTC time of a day of the week; Monday is 1. */
+function weeksAgo(weeks: number, weekday: number, hour: number, minute = 0) {
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const monday = today - ((new Date(today).getUTCDay() + 6) % 7) * dayMs;
+  return new Date(
+    monday -
+      (7 * weeks - (weekday - 1)) * dayMs +
+      (hour * 60 + minute) * 60_000,
+  );
+}
+
+/** So many days before today, at a UTC time. */
+function daysAgo(days: number, hour: number, minute = 0): Date {
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  return new Date(today - days * dayMs + (hour * 60 + minute) * 60_000);
+}
+
+void t.test("patterns of incidents", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const past = (venue: string, component: string, startedAt: Date) =>
+    pastIncident(pool, { venue, component, startedAt, minutes: 5 });
+  await decide(pool);
+
+  await t.test("an hour of a weekday stands out", async (t) => {
+    for (const weeks of [1, 2, 3, 5, 8])
+      await past("okx", "rest:ticker", weeksAgo(weeks, 2, 14, weeks));
+    await past("okx", "rest:ticker", weeksAgo(4, 5, 3));
+    const [pattern] = await patternsOf(api, "okx");
+    t.match(pattern, {
+      component: "rest:ticker",
+      severity: "outage",
+      count: 6,
+      days: 6,
+      totalSeconds: 6 * 300,
+      newestAt: weeksAgo(1, 2, 14, 1).toISOString(),
+    });
+    t.equal(pattern!.byHour[14], 5);
+    t.equal(pattern!.byHour[3], 1);
+    t.strictSame(pattern!.byWeekday, [0, 5, 0, 0, 1, 0, 0]);
+    t.strictSame(
+      pattern!.recurring,
+      [
+        {
+          ...{ every: "week", weekday: "tuesday", hour: 14 },
+          ...{ incidents: 5, days: 5, ofDays: 6 },
+        },
+      ],
+      "and neither its hour nor its weekday once more",
+    );
+  });
+
+  await t.test("an hour of any day", async (t) => {
+    for (const days of [3, 4, 9, 12, 30])
+      await past("kraken", "rest:book", daysAgo(days, 0, 10));
+    await past("kraken", "rest:book", daysAgo(20, 9));
+    const [pattern] = await patternsOf(api, "kraken");
+    t.strictSame(pattern!.recurring, [
+      {
+        ...{ every: "day", weekday: null, hour: 0 },
+        ...{ incidents: 5, days: 5, ofDays: 6 },
+      },
+    ]);
+  });
+
+  await t.test("a weekday at any hour", async (t) => {
+    for (const [nth, hour] of [2, 7, 11, 16, 21].entries())
+      await past("gemini", "ws:trades", weeksAgo(nth + 1, 7, hour));
+    await past("gemini", "ws:trades", weeksAgo(3, 4, 5));
+    const [pattern] = await patternsOf(api, "gemini");
+    t.strictSame(pattern!.recurring, [
+      {
+        ...{ every: "week", weekday: "sunday", hour: null },
+        ...{ incidents: 5, days: 5, ofDays: 6 },
+      },
+    ]);
+  });
+
+  await t.test("a bad afternoon recurs not", async (t) => {
+    for (const minute of [0, 12, 25, 41, 50])
+      await past("bybit", "ws:conn", daysAgo(2, 15, minute));
+    const [pattern] = await patternsOf(api, "bybit");
+    t.match(pattern, { count: 5, days: 1, recurring: [] });
+  });
+
+  await t.test("nor does what comes twice", async (t) => {
+    for (const weeks of [1, 2])
+      await past("gate", "rest:ticker", weeksAgo(weeks, 3, 8));
+    t.match(await patternsOf(api, "gate"), [{ count: 2, recurring: [] }]);
+  });
+
+  await t.test("every incident of the window is in one", async (t) => {
+    const random = randomFrom(7);
+    const wanted = [];
+    for (let nth = 0; nth < 70; nth++) {
+      const startedAt = daysAgo(
+        1 + Math.floor(random() * 88),
+        Math.floor(random() * 24),
+        Math.floor(random() * 60),
+      );
+      const component = ["rest:ticker", "rest:book", "ws:conn"][nth % 3]!;
+      const severity = random() < 0.5 ? "outage" : "degraded";
+      const retracted = random() < 0.1;
+      const slug = await pastIncident(pool, {
+        ...{ venue: "bitget", component, startedAt, minutes: 3 },
+        ...{ severity, retracted },
+      });
+      if (!retracted) wanted.push({ slug, component, severity });
+    }
+    await past("bitget", "rest:ticker", daysAgo(95, 3));
+    const patterns = await patternsOf(api, "bitget");
+    const told = patterns.flatMap(({ component, severity, incidents }) =>
+      incidents.map(({ slug }) => ({ slug, component, severity })),
+    );
+    const bySlug = (a: { slug: string }, b: { slug: string }) =>
+      a.slug.localeCompare(b.slug);
+    t.strictSame(told.sort(bySlug), wanted.sort(bySlug));
+    const kinds = patterns.map((one) => `${one.component} ${one.severity}`);
+    t.equal(new Set(kinds).size, kinds.length, "one pattern of each kind");
+    for (const pattern of patterns) {
+      const { count, byHour, byWeekday, incidents } = pattern;
+      t.equal(incidents.length, count);
+      t.equal(sum(byHour), count);
+      t.equal(sum(byWeekday), count);
+      const times = incidents.map(({ startedAt }) => startedAt);
+      t.strictSame(times, [...times].sort().reverse(), "newest first");
+    }
+    const { body } = await api.ask<{ summary: { incidents: number } }>(
+      "/v1/targets/bitget",
+    );
+    t.equal(body.summary.incidents, wanted.length);
+  });
+
+  await t.test("its links lead to the incidents", async (t) => {
+    for (const { incidents } of await patternsOf(api, "okx"))
+      for (const { path, slug } of incidents)
+        t.match(await api.ask(path), {
+          status: 200,
+          body: { incident: { slug } },
+        });
+  });
+});
+
+function sum(counts: number[]): number {
+  return counts.reduce((a, b) => a + b, 0);
+}

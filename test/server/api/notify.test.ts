@@ -1,0 +1,447 @@
+/** `/v1/notify`: which deliveries count, and how long they are said to have taken. */
+import { readFileSync } from "node:fs";
+import t from "tap";
+import { deliveryRules } from "../../../server/alerts/delivery/rules.js";
+import { type Pool, sql } from "../../../shared/database/db.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { addChannel, happened } from "../../support/alerts.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { claim, expand, settle } from "../../support/dispatched.js";
+import { ago, forget } from "../../support/fleet.js";
+import { randomFrom } from "../../support/random-samples.js";
+
+interface Notify {
+  generatedAt: string;
+  days: number;
+  deliveries: number;
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+/** How a reader reckons it. */
+const documented = /```sql\n(select count[^`]*percentile_cont[^`]*)```/.exec(
+  readFileSync(packagedFile("METHODOLOGY.md"), "utf8"),
+)![1]!;
+
+const none = { days: 30, deliveries: 0, p50Ms: null, p95Ms: null };
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** `happened` begins an incident so long before its first event. */
+const detectionMs = 10_000;
+
+/** What an opening is said to have taken that was delivered so long after it. */
+const one = (afterMs: number) => ({
+  deliveries: 1,
+  p50Ms: detectionMs + afterMs,
+  p95Ms: detectionMs + afterMs,
+});
+
+void t.test("which deliveries count", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const start = ago(3 * 3600);
+  const after = (ms: number) => new Date(+start + ms);
+  /** As the API says, and as METHODOLOGY.md does. */
+  const notify = async () => {
+    const answer = await asked(pool);
+    t.match(answer, await fromTheLog(pool), "and as METHODOLOGY.md says");
+    return answer;
+  };
+
+  await t.test("spec: only delivered openings count", async (t) => {
+    await forget(pool);
+    t.match(await notify(), none);
+    await addChannel(pool);
+    await happened(pool, { venue: "okx", at: start });
+    await expand(pool, start);
+    t.match(await notify(), none, "it stands in line");
+    const opened = await claim(pool, after(100));
+    t.match(await notify(), none, "it is on its way");
+    await settle(pool, after(2_500), opened, "delivered");
+    t.match(await notify(), one(2_500));
+    const { body } = await api.ask<Notify>("/v1/notify");
+    t.match(body, { days: 30, ...one(2_500) }, "and so says the API");
+
+    await t.test("no escalation, no closing", async (t) => {
+      await forget(pool);
+      await addChannel(pool);
+      await happened(pool, {
+        at: start,
+        severity: "degraded",
+        kinds: ["opened", "escalated", "closed"],
+      });
+      await expand(pool, start);
+      for (let i = 1; i <= 3; i++)
+        await settle(pool, after(i * 1000), await claim(pool, after(i * 1000)), "delivered"); // prettier-ignore
+      t.strictSame(await states(pool), Array(3).fill("event delivered"));
+      t.match(await notify(), one(1_000));
+    });
+
+    await t.test("nothing of what is retracted afterwards", async (t) => {
+      await forget(pool);
+      await addChannel(pool);
+      for (const venue of ["okx", "gate"])
+        await happened(pool, { venue, at: start });
+      await expand(pool, start);
+      for (const ms of [1_000, 5_000])
+        await settle(
+          pool,
+          after(ms),
+          await claim(pool, after(ms)),
+          "delivered",
+        );
+      t.match(await notify(), { deliveries: 2, p50Ms: 13_000, p95Ms: 14_800 });
+      await retract(pool, "gate");
+      t.match(await notify(), one(1_000));
+    });
+
+    await t.test("nothing that failed, whenever", async (t) => {
+      await forget(pool);
+      await addChannel(pool);
+      await happened(pool, { at: start });
+      await expand(pool, start);
+      await settle(pool, start, await claim(pool, start), "refused");
+      t.match(await notify(), none);
+      const retried = await claim(pool, after(minute));
+      await settle(pool, after(minute), retried, "timeout", { attempts: 2 });
+      t.strictSame(await states(pool), ["event failed"]);
+      t.match(await notify(), none);
+    });
+
+    await t.test("what is delivered at last counts in full", async (t) => {
+      await forget(pool);
+      await addChannel(pool);
+      await happened(pool, { at: start });
+      await expand(pool, start);
+      await settle(pool, start, await claim(pool, start), "refused");
+      const retried = await claim(pool, after(minute));
+      await settle(pool, after(minute), retried, "delivered");
+      t.match(await notify(), one(minute));
+    });
+
+    await t.test("to the millisecond, and never less than 0", async (t) => {
+      await forget(pool);
+      await addChannel(pool);
+      for (const venue of ["okx", "gate"])
+        await happened(pool, { venue, at: start });
+      await expand(pool, start);
+      for (const [ms, us] of [
+        [1_000, 100],
+        [2_000, 600],
+      ] as const) {
+        const claimed = await claim(pool, after(ms));
+        const answered = after(ms).toISOString().replace("Z", `${us}Z`);
+        await settle(pool, answered, claimed, "delivered");
+      }
+      // 11,000 and 12,001
+      t.match(await notify(), { deliveries: 2, p50Ms: 11_501, p95Ms: 11_951 });
+
+      await forget(pool);
+      await addChannel(pool);
+      await happened(pool, { at: start });
+      const before = after(-2 * detectionMs);
+      await expand(pool, before);
+      await settle(pool, before, await claim(pool, before), "delivered");
+      const none = one(-detectionMs);
+      t.match(await notify(), none, "the clock of its probe was ahead");
+    });
+
+    await t.test("nothing that was skipped or dropped", async (t) => {
+      await forget(pool);
+      const off = await addChannel(pool);
+      await addChannel(pool);
+      await pool.query(
+        sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${off}`,
+      );
+      for (const venue of ["okx", "gate"])
+        await happened(pool, { venue, at: start });
+      await expand(pool, start);
+      const okx = await claim(pool, start);
+      await settle(pool, start, okx, "delivered");
+      await retract(pool, "gate");
+      t.strictSame(await claim(pool, after(1)), []);
+      t.strictSame(await states(pool), [
+        "event delivered",
+        "event dropped",
+        "event skipped",
+        "event skipped",
+      ]);
+      t.match(await notify(), one(0));
+    });
+
+    await t.test("nothing that an operator asked for", async (t) => {
+      await forget(pool);
+      const channel = await addChannel(pool, { after: 1 });
+      // none of it would be a backfill
+      await happened(pool, { at: ago(600) });
+      await expand(pool, ago(600));
+      for (const event of [1, null]) {
+        const [begun] = await pool.file<{ attempt_id: number }>(
+          "by_hand_open",
+          [channel, event, "test", minute],
+        );
+        const sent = {
+          attemptId: begun!.attempt_id,
+          result: "delivered",
+          status: 200,
+          durationMs: 10,
+          agoMs: 0,
+          spread: 1,
+        };
+        await pool.file("settle_deliveries", [
+          null,
+          JSON.stringify([sent]),
+          JSON.stringify(deliveryRules),
+        ]);
+      }
+      await pool.file("channel_queue_open", [channel]);
+      // it was put in line just now
+      const now = new Date(Date.now() + minute);
+      await settle(pool, now, await claim(pool, now), "delivered");
+      await pool.query(sql`
+        update delivery set ended_at = ${ago(300)} where ended_at is not null
+      `);
+      t.strictSame(await states(pool), [
+        "open delivered",
+        "replay delivered",
+        "test delivered",
+      ]);
+      t.match(await notify(), none);
+    });
+  });
+
+  await t.test(
+    "spec: an event that waited for more than 1 hour until it was claimed is a backfill",
+    async (t) => {
+      const claimedAfter = async (ms: number) => {
+        await forget(pool);
+        await addChannel(pool);
+        await happened(pool, { at: start });
+        await expand(pool, after(ms));
+        await settle(
+          pool,
+          after(ms),
+          await claim(pool, after(ms)),
+          "delivered",
+        );
+        return notify();
+      };
+      t.match(await claimedAfter(hour), one(hour));
+      t.match(await claimedAfter(hour + 1), none);
+      t.strictSame(await states(pool), ["event delivered"], "it is in the log");
+
+      await t.test("by its first claim, of whichever channel", async (t) => {
+        for (const [firstMs, counts] of [
+          [hour - 1, true],
+          [hour + 1, false],
+        ] as const) {
+          await forget(pool);
+          await addChannel(pool);
+          await addChannel(pool);
+          await happened(pool, { at: start });
+          await expand(pool, start);
+          const first = await claim(pool, after(firstMs), 1);
+          t.equal(first.length, 1);
+          const second = await claim(pool, after(hour + 20_000));
+          t.equal(second.length, 1);
+          await settle(pool, after(hour + 20_000), second, "delivered");
+          t.match(await notify(), counts ? one(hour + 20_000) : none);
+        }
+      });
+
+      await t.test("also by that of one that was asked for anew", async (t) => {
+        await forget(pool);
+        const [failed] = [await addChannel(pool), await addChannel(pool)];
+        await happened(pool, { at: start });
+        await expand(pool, start);
+        const first = await claim(pool, start, 1);
+        await settle(pool, start, first, "refused", { attempts: 1 });
+        await pool.file("channel_queue_open", [failed]);
+        const late = await claim(pool, after(hour + 20_000));
+        t.equal(late.length, 1);
+        await settle(pool, after(hour + 20_000), late, "delivered");
+        t.match(await notify(), one(hour + 20_000));
+        const now = new Date(Date.now() + minute);
+        await settle(pool, now, await claim(pool, now), "delivered");
+        t.strictSame(await states(pool), ["event delivered", "open delivered"]);
+        t.match(await notify(), one(hour + 20_000), "and none itself");
+      });
+
+      await t.test("what waits for its receiver is none", async (t) => {
+        await forget(pool);
+        await addChannel(pool);
+        await happened(pool, { at: start });
+        await expand(pool, start);
+        await settle(pool, start, await claim(pool, start), "refused");
+        const late = await claim(pool, after(2 * hour));
+        await settle(pool, after(2 * hour), late, "delivered");
+        t.match(await notify(), one(2 * hour));
+      });
+    },
+  );
+
+  await t.test("30 UTC days, today included", async (t) => {
+    const { generatedAt } = await notify();
+    const today = Date.parse(`${generatedAt.slice(0, 10)}T00:00:00Z`);
+    const deliveredAt = async (ms: number) => {
+      await forget(pool);
+      await addChannel(pool);
+      await happened(pool, { at: new Date(ms) });
+      await expand(pool, new Date(ms));
+      const claimed = await claim(pool, new Date(ms));
+      await settle(pool, new Date(ms), claimed, "delivered");
+      return notify();
+    };
+    t.match(await deliveredAt(today - 29 * day), one(0));
+    t.match(await deliveredAt(today - 29 * day - 1), none);
+    t.match(
+      await deliveredAt(Date.now() + minute),
+      none,
+      "nor anything after the instant that the answer tells of",
+    );
+  });
+});
+
+void t.test(
+  "spec: the median and the 95 % percentile are of all channels together, as the log of deliveries has them",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    const random = randomFrom(5);
+    const between = (from: number, to: number) =>
+      Math.round(from + random() * (to - from));
+    const pick = <T>(...of: readonly T[]) => of[between(0, of.length - 1)]!;
+    let backfills = 0;
+    for (let round = 0; round < 4; round++) {
+      await forget(pool);
+      const channels = 2 + round;
+      for (let i = 0; i < channels; i++) await addChannel(pool);
+      const end = Date.now() - 3 * hour;
+      // some were recorded an hour before they are claimed, or longer
+      for (let i = 0; i < 20; i++)
+        await happened(pool, {
+          venue: pick("okx", "kraken", "gate", "bybit"),
+          at: new Date(end - between(0, 1.3 * hour)),
+          severity: "degraded",
+          kinds: pick(["opened", "closed"], ["opened", "escalated", "closed"]),
+        });
+      await expand(pool, new Date(end));
+      let ms = 0;
+      while ((await states(pool)).includes("event due")) {
+        ms += between(10_000, 20_000);
+        const at = new Date(end + ms);
+        const claimed = await claim(pool, at, between(1, channels));
+        for (const result of ["delivered", "delivered", "refused"] as const) {
+          const some = claimed.splice(0, pick(0, 1, 2, 9));
+          const answered = new Date(+at + between(0, 9_000));
+          await settle(pool, answered, some, result, { attempts: 1 });
+        }
+        await settle(pool, at, claimed, "delivered");
+        if (random() < 0.02) await retract(pool, pick("okx", "gate"));
+      }
+      const answer = await asked(pool);
+      const reckoned = await reckon(pool);
+      t.ok(reckoned.counted > 10 && reckoned.counted < reckoned.deliveries);
+      backfills += reckoned.backfills;
+      t.match(
+        answer,
+        {
+          deliveries: reckoned.counted,
+          p50Ms: reckoned.p50Ms,
+          p95Ms: reckoned.p95Ms,
+        },
+        JSON.stringify(reckoned),
+      );
+      t.match(answer, await fromTheLog(pool), "and as METHODOLOGY.md says");
+    }
+    t.ok(backfills > 0);
+  },
+);
+
+/** The contract's rules in plain words, over what the log has. */
+async function reckon(pool: Pool) {
+  const rows = await pool.query<{
+    event: number;
+    kind: string;
+    cause: string;
+    state: string;
+    recorded: Date;
+    began: Date;
+    retracted: Date | null;
+    claimed: Date | null;
+    ended: Date | null;
+  }>(sql`
+    select d.event_id as event, e.kind, d.cause, d.state, e.recorded_at as recorded, i.started_at as began,
+      i.retracted_at as retracted, d.first_claimed_at as claimed, d.ended_at as ended
+    from delivery d join alert_event e using (event_id) join incident i using (incident_id)
+  `);
+  const firstClaims = new Map<number, number>();
+  for (const { event, claimed } of rows)
+    if (claimed)
+      firstClaims.set(
+        event,
+        Math.min(+claimed, firstClaims.get(event) ?? Infinity),
+      );
+  const isBackfill = ({ event, recorded }: (typeof rows)[number]) =>
+    firstClaims.get(event)! - +recorded > hour;
+  const openings = rows.filter(
+    ({ kind, cause, state, retracted }) =>
+      kind === "opened" &&
+      cause === "event" &&
+      state === "delivered" &&
+      retracted === null,
+  );
+  const tookMs = openings
+    .filter((row) => !isBackfill(row))
+    .map(({ began, ended }) => +ended! - +began)
+    .sort((a, b) => a - b);
+  /** Between the two neighbours of its place. */
+  const percentile = (share: number) => {
+    const place = share * (tookMs.length - 1);
+    const below = tookMs[Math.floor(place)]!;
+    const above = tookMs[Math.ceil(place)]!;
+    return Math.round(below + (above - below) * (place % 1));
+  };
+  return {
+    deliveries: rows.length,
+    backfills: openings.filter(isBackfill).length,
+    counted: tookMs.length,
+    p50Ms: percentile(0.5),
+    p95Ms: percentile(0.95),
+  };
+}
+
+/** As METHODOLOGY.md reckons it; where it has numbers between two, they are rounded as the API rounds them. */
+async function fromTheLog(
+  pool: Pool,
+): Promise<Omit<Notify, "generatedAt" | "days">> {
+  const [row] = await pool.text<{
+    count: number;
+    percentile_cont: number[] | null;
+  }>(documented, []);
+  const [p50Ms = null, p95Ms = null] =
+    row!.percentile_cont?.map((ms) => Math.round(ms)) ?? [];
+  return { deliveries: row!.count, p50Ms, p95Ms };
+}
+
+async function asked(pool: Pool): Promise<Notify> {
+  const [row] = await pool.file<{ body: string }>("notify");
+  return JSON.parse(row!.body) as Notify;
+}
+
+async function states(pool: Pool): Promise<string[]> {
+  const rows = await pool.query<{ state: string }>(
+    sql`select cause || ' ' || state as state from delivery order by 1`,
+  );
+  return rows.map(({ state }) => state);
+}
+
+async function retract(pool: Pool, venue: string): Promise<void> {
+  await pool.query(sql`
+    update incident i set retracted_at = i.opened_at, retraction_reason = 'false'
+    from component c join venue v using (venue_id)
+    where c.component_id = i.component_id and v.venue = ${venue} and i.retracted_at is null
+  `);
+}

@@ -1,0 +1,546 @@
+/** The description of the API: that it is OpenAPI, that it is true, and that a stranger can work by it alone. */
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import type {
+  ExampleObject,
+  HeaderObject,
+  MediaTypeObject,
+  OpenAPIObject,
+  OperationObject,
+  ParameterObject,
+  ReferenceObject,
+  ResponseObject,
+  SchemaObject,
+} from "openapi3-ts/oas31";
+import t from "tap";
+import { request } from "undici";
+import { makeApp } from "../../../server/api/app.js";
+import { publicHeaders } from "../../../server/api/public-headers.js";
+import { openPool } from "../../../shared/database/db.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { packagedFile, version } from "../../../shared/config/package.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import {
+  type Answer,
+  answersHeldAgainst,
+  documentOf,
+  serve,
+} from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { forget, outage } from "../../support/fleet.js";
+import { describedColumns } from "../../support/table.js";
+
+type Described = [path: string, operation: OperationObject];
+
+/** The address that the document's own examples make, but for these names. */
+function addressOf(
+  [path, operation]: Described,
+  names: Record<string, string>,
+): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(names[name] ?? String(exampleOf(operation, name))),
+  );
+  const query = new URLSearchParams();
+  for (const { name, example } of parametersOf(operation, "query"))
+    query.set(name, String(example as unknown));
+  return `${filled}?${query.toString()}`;
+}
+
+function parametersOf(operation: OperationObject, place: "query" | "path") {
+  const all = (operation.parameters ?? []) as ParameterObject[];
+  return all.filter((parameter) => parameter.in === place);
+}
+
+function exampleOf(operation: OperationObject, name: string): unknown {
+  const all = parametersOf(operation, "path");
+  return all.find((parameter) => parameter.name === name)!.example;
+}
+
+/** What is described of an answer, references followed. */
+function answerOf(
+  document: OpenAPIObject,
+  operation: OperationObject,
+  status: number | "default",
+): ResponseObject | undefined {
+  const answers = operation.responses as Record<
+    string,
+    ResponseObject | ReferenceObject
+  >;
+  const answer = answers[String(status)];
+  const reference = (answer as ReferenceObject | undefined)?.$ref;
+  if (reference === undefined) return answer as ResponseObject | undefined;
+  const name = reference.split("/").at(-1)!;
+  return document.components!.responses![name] as ResponseObject;
+}
+
+/** Headers that every answer has, whoever sends it: HTTP's own, of the connection and the body, and what browsers need. */
+const everywhere = new Set([
+  ...["connection", "content-length", "content-type", "date"],
+  ...["keep-alive", "transfer-encoding"],
+  ...Object.keys(publicHeaders).map((name) => name.toLowerCase()),
+]);
+
+function headersOf({ headers }: Answer<unknown>): string[] {
+  return Object.keys(headers)
+    .filter((name) => !everywhere.has(name))
+    .sort();
+}
+
+function describedHeaders({ headers = {} }: ResponseObject): string[] {
+  return Object.keys(headers)
+    .map((name) => name.toLowerCase())
+    .sort();
+}
+
+/** What is described and has another form than a real one; what varies, digits and tags, is left out. */
+function falseExamples(
+  document: OpenAPIObject,
+  described: ResponseObject,
+  { headers }: Answer<unknown>,
+): string[] {
+  const form = (text: string) =>
+    text
+      .replace(/^"[\w-]{27}(-br|-gzip)?"$/, "a tag")
+      .replace(/\d{4}-\d\d-\d\d/g, "a day")
+      .replace(/\d+/g, "a number");
+  return Object.entries(described.headers ?? {}).flatMap(([name, one]) => {
+    const got = headers[name.toLowerCase()];
+    if (got === undefined) return [];
+    const header = headerObject(document, one);
+    const words = (header.schema as SchemaObject).enum as unknown[] | undefined;
+    const shown = String(header.example as unknown);
+    if (words?.includes(got) && words.includes(shown)) return [];
+    const same = form(String(got)) === form(shown);
+    return same ? [] : [`${name}: ${shown}; got ${String(got)}`];
+  });
+}
+
+function headerObject(
+  document: OpenAPIObject,
+  part: HeaderObject | ReferenceObject,
+): HeaderObject {
+  if (part.$ref === undefined) return part as HeaderObject;
+  const name = part.$ref.split("/").at(-1)!;
+  return document.components!.headers![name] as HeaderObject;
+}
+
+void t.test("the description of the API", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await forget(pool);
+  await outage.open(pool);
+  const api = await serve(t, { pool, registry, rateLimit: 10_000 });
+  const { body: document } = await api.ask<OpenAPIObject>("/openapi.json");
+  const operations = Object.entries(document.paths!).map(
+    ([path, { get }]): Described => [path, get!],
+  );
+  const { body: listed } = await api.ask<{ incidents: { slug: string }[] }>(
+    "/v1/incidents",
+  );
+  const names = { slug: listed.incidents[0]!.slug };
+
+  await t.test("a public linter has nothing to say", async (t) => {
+    const config = await createConfig({
+      extends: ["recommended-strict"],
+    });
+    const problems = await lintFromString({
+      source: JSON.stringify(document),
+      absoluteRef: "openapi.json",
+      config,
+    });
+    t.strictSame(
+      problems.map(
+        ({ ruleId, location }) => `${ruleId} ${location[0]?.pointer}`,
+      ),
+      [],
+    );
+  });
+
+  await t.test("spec: /openapi.json is OpenAPI 3.1", async (t) => {
+    const { headers } = await api.ask("/openapi.json");
+    t.match(document.openapi, /^3\.1\.\d$/);
+    t.equal(document.info.version, version);
+    t.equal(document.info.license?.identifier, "Apache-2.0");
+    t.strictSame(document.servers, [{ url: "https://api.example.org" }]);
+    t.equal(headers["cache-control"], "public, max-age=300");
+    t.notOk(headers.ratelimit, "and it does not count against the limit");
+    const again = await api.ask("/openapi.json", {
+      headers: { "if-none-match": headers.etag! },
+    });
+    t.equal(again.status, 304, "the same until the next deployment");
+    t.match(
+      (document as { "x-generatedAt"?: string })["x-generatedAt"],
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+    );
+    const others = await Promise.all(
+      [1, 2, 3].map(() => api.ask("/openapi.json")),
+    );
+    t.strictSame(
+      new Set(others.map(({ text }) => text)),
+      new Set([JSON.stringify(document)]),
+      "made once",
+    );
+  });
+
+  await t.test("it describes every route, and no other", (t) => {
+    const log = makeLog("test", "error");
+    const away = openPool("postgres://127.0.0.1:1/none", {
+      applicationName: "test",
+      log,
+    });
+    t.teardown(() => away.close());
+    const app = makeApp({
+      pool: away,
+      registry,
+      rateLimit: 0,
+      trustProxy: [],
+      baseUrl: "http://127.0.0.1",
+      siteUrl: "http://localhost",
+      log,
+    });
+    interface Layer {
+      route?: { path: string | string[] };
+    }
+    const { stack } = app.router as unknown as { stack: Layer[] };
+    const routes = stack
+      .flatMap(({ route }) => route?.path ?? [])
+      .map((path) => path.replace(/:(\w+)/g, "{$1}"))
+      // for whoever runs the service, or for people to read, and outside of this API
+      .filter(
+        (path) =>
+          !/^\/(readyz|methodology|rulebook|checking|comparing|receiving|changelog)$/.test(
+            path,
+          ),
+      );
+    t.strictSame(Object.keys(document.paths!).sort(), routes.sort());
+    t.end();
+  });
+
+  await t.test("every parameter and answer says what it is", (t) => {
+    for (const [path, operation] of operations) {
+      t.ok(operation.summary, path);
+      t.ok(operation.operationId);
+      for (const place of ["path", "query"] as const)
+        for (const parameter of parametersOf(operation, place)) {
+          t.ok(parameter.description, `${path} ${parameter.name}`);
+          t.not(parameter.example, undefined, `${path} ${parameter.name}`);
+        }
+      for (const status of Object.keys(operation.responses!))
+        t.ok(answerOf(document, operation, status as "default")!.description);
+    }
+    for (const [name, schema] of Object.entries(
+      document.components!.schemas!,
+    )) {
+      t.ok("description" in schema, name);
+      for (const [property, one] of Object.entries(
+        "properties" in schema ? (schema.properties ?? {}) : {},
+      ))
+        t.ok("description" in one || "$ref" in one, `${name}.${property}`);
+    }
+    t.end();
+  });
+
+  await t.test(
+    "a client that knows nothing else gets what is described",
+    async (t) => {
+      for (const [path, operation] of operations) {
+        const address = addressOf([path, operation], names);
+        const inPath = parametersOf(operation, "path");
+        const answer = await api.ask(address);
+        t.equal(answer.status, 200, address);
+        const described = answerOf(document, operation, 200)!;
+        const type = answer.headers["content-type"]!.split(";")[0]!;
+        t.ok(described.content![type], `${path}: ${type}`);
+        const headers = describedHeaders(described).filter(
+          (name) => name !== "content-encoding",
+        );
+        t.strictSame(
+          headersOf(answer),
+          headers.filter((name) => name !== "content-disposition"),
+          path,
+        );
+        t.strictSame(falseExamples(document, described, answer), [], path);
+        if (described.content!["text/csv"]) {
+          const table = await api.ask(
+            address.replace("format=json", "format=csv"),
+          );
+          t.match(table.headers["content-type"], /^text\/csv;/, path);
+          // made anew for each who asks, so that it has no ETag, and in one form
+          t.strictSame(
+            headersOf(table),
+            headers.filter((name) => !["etag", "vary"].includes(name)),
+            `${path} as a table`,
+          );
+          const usual = addressOf(
+            [path, { ...operation, parameters: inPath }],
+            names,
+          );
+          t.strictSame(
+            falseExamples(
+              document,
+              described,
+              await api.ask(`${usual}format=csv`),
+            ),
+            [],
+            `${usual} as a table`,
+          );
+        }
+        const cache = described.headers!["Cache-Control"] as HeaderObject;
+        const lifetimes = (cache.schema as { enum: string[] }).enum;
+        t.ok(lifetimes.includes(answer.headers["cache-control"]!), path);
+
+        const unchanged = answerOf(document, operation, 304);
+        const { etag } = answer.headers;
+        t.equal(etag !== undefined, unchanged !== undefined, path);
+        if (!unchanged || etag === undefined) continue;
+        const again = await api.ask(address, {
+          headers: { "if-none-match": etag },
+        });
+        t.equal(again.status, 304, path);
+        t.strictSame(
+          headersOf(again),
+          describedHeaders(unchanged).filter(
+            (name) => name !== "content-encoding",
+          ),
+          path,
+        );
+        t.strictSame(falseExamples(document, unchanged, again), [], path);
+      }
+    },
+  );
+
+  await t.test("what is compressed has what is described", async (t) => {
+    for (const [path, operation] of operations)
+      for (const encoding of ["br", "gzip"]) {
+        const described = answerOf(document, operation, 200)!;
+        if (!("Content-Encoding" in described.headers!)) continue;
+        const address = addressOf([path, operation], names);
+        const { text } = await api.ask(address);
+        const { headers, body } = await request(
+          `http://127.0.0.1:${api.port}${address}`,
+          { headers: { "accept-encoding": encoding } },
+        );
+        await body.dump();
+        const form = Buffer.byteLength(text) < 1000 ? undefined : encoding;
+        t.equal(headers["content-encoding"], form, path);
+        t.match(headers.etag, form ? `-${form}"` : /"$/, path);
+      }
+  });
+
+  await t.test("400 and 404 exactly where they are described", async (t) => {
+    for (const [path, operation] of operations) {
+      const filled = path
+        .replace("{slug}", names.slug)
+        .replace("{venue}", "okx");
+      const query = parametersOf(operation, "query");
+      for (const { name } of query) {
+        const { status } = await api.ask(`${filled}?${name}=%00`);
+        t.equal(status, 400, `${path} ${name}`);
+      }
+      if (query.length > 0) t.ok(answerOf(document, operation, 400), path);
+      const hasName = parametersOf(operation, "path").length > 0;
+      t.equal(answerOf(document, operation, 404) !== undefined, hasName, path);
+      if (!hasName) continue;
+      for (const [value, status] of [
+        ["no-such-thing", 404],
+        ["%ff", 400],
+      ] as const) {
+        const answer = await api.ask(path.replace(/\{\w+\}/, value));
+        t.equal(answer.status, status, path);
+        const described = answerOf(document, operation, status)!;
+        t.ok(described.content!["application/problem+json"]);
+        t.strictSame(headersOf(answer), describedHeaders(described), path);
+      }
+    }
+  });
+
+  await t.test("503 exactly where it is described", async (t) => {
+    const away = openPool("postgres://127.0.0.1:1/none", {
+      applicationName: "test",
+      log: makeLog("test", "error"),
+    });
+    t.teardown(() => away.close());
+    const alone = await serve(t, { pool: away, registry, rateLimit: 1000 });
+    for (const [path, operation] of operations) {
+      const answer = await alone.ask(addressOf([path, operation], names));
+      const described = answerOf(document, operation, 503);
+      t.equal(answer.status, described ? 503 : 200, path);
+      if (described)
+        t.strictSame(headersOf(answer), describedHeaders(described), path);
+    }
+  });
+
+  await t.test(
+    "spec: 429 is described and answered everywhere but on /healthz and /openapi.json",
+    async (t) => {
+      const limited = await serve(t, { pool, registry, rateLimit: 1 });
+      await limited.ask("/v1/thresholds");
+      for (const [path, operation] of operations) {
+        const answer = await limited.ask(addressOf([path, operation], names));
+        const described = answerOf(document, operation, 429);
+        const exempt = ["/healthz", "/openapi.json"].includes(path);
+        t.equal(described === undefined, exempt, path);
+        t.equal(answer.status, exempt ? 200 : 429, path);
+        if (!described) continue;
+        t.strictSame(headersOf(answer), describedHeaders(described), path);
+        t.strictSame(falseExamples(document, described, answer), [], path);
+      }
+    },
+  );
+
+  await t.test("405 as it is described, everywhere", async (t) => {
+    for (const [path, operation] of operations) {
+      const answer = await api.ask(addressOf([path, operation], names), {
+        method: "POST",
+      });
+      t.equal(answer.status, 405, path);
+      const described = answerOf(document, operation, 405)!;
+      t.strictSame(headersOf(answer), describedHeaders(described), path);
+      t.strictSame(falseExamples(document, described, answer), [], path);
+    }
+  });
+
+  await t.test("what befalls any request is described, too", async (t) => {
+    const broken = { ...pool, file: () => Promise.reject(new Error("broken")) };
+    const failing = await serve(t, { pool: broken, registry, rateLimit: 1000 });
+    for (const [path, operation] of operations) {
+      const address = addressOf([path, operation], names);
+      const described = answerOf(document, operation, "default")!;
+      const asked: [status: number, answer: Answer<unknown>][] = [
+        [417, await api.ask(address, { headers: { expect: "tea" } })],
+        [431, await api.ask(address, { headers: { x: "x".repeat(20_000) } })],
+      ];
+      if (answerOf(document, operation, 503))
+        asked.push([500, await failing.ask(address)]);
+      for (const [status, answer] of asked) {
+        t.equal(answer.status, status, path);
+        t.ok(described.description.includes(`(${status})`));
+        t.strictSame(
+          headersOf(answer).filter(
+            (name) => !describedHeaders(described).includes(name),
+          ),
+          [],
+          `${path}: ${status}`,
+        );
+        t.equal(answer.headers["cache-control"], "no-store");
+        t.strictSame(falseExamples(document, described, answer), [], path);
+      }
+    }
+  });
+
+  await t.test("examples of errors are true", async (t) => {
+    for (const [name, { body }] of [
+      ["Answer400", await api.ask("/v1/reliability?days=91")],
+      ["Answer404", await api.ask("/v1/targets/mtgox")],
+      ["Answer405", await api.ask("/v1/status", { method: "POST" })],
+    ] as const)
+      t.strictSame(problemExample(document, name), body);
+  });
+
+  await t.test("every 200 has an example that fits", async (t) => {
+    const held = answersHeldAgainst(document);
+    for (const [path, operation] of operations) {
+      const { content } = answerOf(document, operation, 200)!;
+      for (const [type, media] of Object.entries(content!)) {
+        const example = bodyExample(document, media);
+        t.not(example, undefined, `${path} ${type}`);
+        const text =
+          typeof example === "string" ? example : JSON.stringify(example);
+        const answer = { status: 200, headers: { "content-type": type }, text };
+        t.doesNotThrow(() => held(path, answer, "GET"), `${path} ${type}`);
+      }
+    }
+    const { text } = await api.ask("/metrics");
+    const metrics = document.paths!["/metrics"]!.get!;
+    const { content } = answerOf(document, metrics, 200)!;
+    const lines = text.split("\n").map((line) => line.replace(/ \d$/, ""));
+    for (const line of (content!["text/plain"]!.example as string).split("\n"))
+      t.ok(lines.includes(line.replace(/ \d$/, "")), line);
+  });
+
+  await t.test("every column of a table is described", async (t) => {
+    for (const path of ["/v1/reliability", "/v1/incidents"]) {
+      const columns = describedColumns(document, path);
+      const held = answersHeldAgainst(document);
+      const answer = await api.ask(`${path}?format=csv`);
+      const lines = answer.text.split("\r\n");
+      t.ok(columns.length > 10 && lines.length > 2);
+      const fields = lines[1]!.split(",");
+      for (const [wrong, why] of [
+        [answer.text.replace("windowDays", "days"), /expected the columns/],
+        [answer.text.replaceAll("\r\n", ",x\r\n"), /expected the columns/],
+        [
+          answer.text.replace(`${fields[0]!},`, "today,"),
+          /generatedAt: expected instant; got "today"/,
+        ],
+        [
+          answer.text.replace(`${fields[0]!},90,`, `${fields[0]!},,`),
+          /windowDays: expected integer; got ""/,
+        ],
+      ] as const)
+        t.throws(() => held(path, { ...answer, text: wrong }, "GET"), why);
+    }
+  });
+
+  await t.test(
+    "without a venue of the examples, they are of one that is there",
+    (t) => {
+      const venues = registry.venues.filter(({ id }) => id !== "kraken");
+      const smaller = documentOf({ registry: { ...registry, venues } });
+      const { get } = smaller.paths!["/v1/targets/{venue}"]!;
+      t.equal(exampleOf(get!, "venue"), venues[0]!.id);
+      const { headers } = answerOf(smaller, get!, 200)!;
+      t.match(
+        (headers!["Content-Disposition"] as HeaderObject).example,
+        `venuewatch-${venues[0]!.id}-days-90-`,
+      );
+      t.end();
+    },
+  );
+
+  await t.test("strangers are sent to pages, not to files of ours", (t) => {
+    const words = JSON.stringify(
+      documentOf({ registry, siteUrl: "https://example.org/status" }),
+    );
+    t.notMatch(words, /\w+\.md\b/);
+    for (const page of ["methodology", "rulebook", "receiving", "changelog"])
+      t.match(words, `https://example.org/status/${page}`);
+    t.end();
+  });
+});
+
+/** In place, or where it is referred to. */
+function bodyExample(
+  document: OpenAPIObject,
+  { example, examples }: MediaTypeObject,
+): unknown {
+  if (!examples) return example;
+  const { $ref } = Object.values(examples)[0] as ReferenceObject;
+  const one = document.components!.examples![$ref.split("/").at(-1)!];
+  return (one as ExampleObject).value;
+}
+
+function problemExample(document: OpenAPIObject, name: string): unknown {
+  const answer = document.components!.responses![name];
+  return (answer as ResponseObject).content!["application/problem+json"]!
+    .example as unknown;
+}
+
+void t.test(
+  "no two constants of a generated client have one name",
+  async (t) => {
+    const document = documentOf({
+      registry: await loadRegistry(packagedFile("registry.json")),
+    });
+    const named = Object.entries(
+      document.components!.schemas as Record<
+        string,
+        SchemaObject & { "x-enum-varnames"?: string[] }
+      >,
+    ).filter(([, schema]) => schema.enum);
+    t.ok(named.length >= 2);
+    for (const [name, schema] of named)
+      t.equal(schema["x-enum-varnames"]?.length, schema.enum!.length, name);
+    const constants = named.flatMap(([, schema]) => schema["x-enum-varnames"]!);
+    for (const constant of constants) t.match(constant, /^[A-Z][A-Z_]*$/);
+    t.equal(new Set(constants).size, constants.length);
+  },
+);

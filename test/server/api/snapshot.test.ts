@@ -1,0 +1,197 @@
+import t from "tap";
+import { makeSnapshots } from "../../../server/api/snapshot.js";
+
+/** A database whose clock and whose answers the test moves by hand. */
+function fakeDatabase() {
+  const database = {
+    at: new Date(0),
+    movedAt: null as Date | null,
+    asked: [] as string[],
+    waiting: null as Promise<void> | null,
+    async file(name: string, values: readonly unknown[] = []) {
+      database.asked.push(`${name} ${values.join()}`.trim());
+      await database.waiting;
+      const made = `${name} made ${database.asked.length}`;
+      return [
+        {
+          generated_at: database.at,
+          moved_at: database.movedAt,
+          read_at: database.at,
+          body: made,
+        },
+      ] as never[];
+    },
+  };
+  return database;
+}
+
+void t.test("a body is made once a tick, whoever asks", async (t) => {
+  const database = fakeDatabase();
+  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
+  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+
+  const first = await Promise.all([ask("a"), ask("a"), ask("b")]);
+  t.strictSame(database.asked, ["venue a", "venue b"]);
+  t.equal(first[0], first[1]);
+
+  t.equal((await ask("a"))!.body, first[0]!.body, "the same bytes");
+  t.strictSame(database.asked.slice(2), ["clock"]);
+
+  database.at = new Date(5_000);
+  const next = await ask("a");
+  t.not(next!.body, first[0]!.body);
+  t.strictSame(next!.generatedAt, database.at);
+  t.strictSame(database.asked.slice(3), ["clock", "venue a"]);
+});
+
+void t.test("a body may be held beyond its tick", async (t) => {
+  const database = fakeDatabase();
+  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
+  const askedAt = async (s: number) => {
+    database.at = new Date(s * 1000);
+    database.asked.length = 0;
+    await snapshots("week", [], [], 30_000);
+    return database.asked.join();
+  };
+  t.equal(await askedAt(100), "week");
+  t.equal(await askedAt(130), "clock", "for as long as it is said");
+  t.equal(await askedAt(132), "clock,week", "and no longer");
+  database.movedAt = new Date(130_000);
+  t.equal(await askedAt(134), "clock", "what moved before is in it");
+  database.movedAt = new Date(136_000);
+  t.equal(await askedAt(136), "clock,week", "what moves since is not");
+  t.equal(await askedAt(138), "clock,week", "nor what moved after its tick");
+  t.equal(await askedAt(140), "clock");
+  t.equal(await askedAt(120), "clock,week", "of a time to come it is never");
+});
+
+void t.test(
+  "a statement that fails is not kept, and all who wait are told",
+  async (t) => {
+    const database = fakeDatabase();
+    const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
+    database.waiting = Promise.reject(new Error("gone"));
+    const asked = [1, 2].map(() => snapshots("status", [], []));
+    for (const one of asked) await t.rejects(one, { message: "gone" });
+    database.waiting = null;
+    t.match(await snapshots("status", [], []), {
+      body: { plain: Buffer.from("status made 2") },
+    });
+  },
+);
+
+/** Keeps a database from answering until it is released, or ended with an error. */
+function keepBusy(database: ReturnType<typeof fakeDatabase>) {
+  let release = () => {};
+  let fail: (error: Error) => void = () => {};
+  database.waiting = new Promise<void>((resolve, reject) => {
+    release = () => {
+      database.waiting = null;
+      resolve();
+    };
+    fail = reject;
+  });
+  return { release, fail };
+}
+
+void t.test("while the database is busy", async (t) => {
+  const database = fakeDatabase();
+  const held: unknown[] = [];
+  const whileBusy = {
+    heldMs: 30_000,
+    patienceMs: 1,
+    onHeld: (error?: unknown) => held.push(error),
+  };
+  const bounds = { bodies: 10, bytes: 1e6 };
+  const snapshots = makeSnapshots(database, bounds, undefined, whileBusy);
+  const ask = (page: string) => snapshots("page", [page], [page]);
+  const board = await ask("board");
+  // reads the clock
+  await ask("board");
+
+  /** That a page waits for the database while the newest one does not, whose patience ends later. */
+  async function waits(page: string, newest: string, name: string) {
+    const { release } = keepBusy(database);
+    let answered = false;
+    const asked = ask(page).then(() => (answered = true));
+    t.ok(await ask(newest));
+    t.notOk(answered, name);
+    release();
+    await asked;
+  }
+
+  const { release } = keepBusy(database);
+  const both = await Promise.all([ask("board"), ask("board")]);
+  t.strictSame(both, [board, board], "the newest board is answered");
+  t.equal(await ask("board"), board, "to those who come later as well");
+  t.strictSame(held, [undefined, undefined]);
+  release();
+  await waits("page", "board", "a page that nobody has asked for waits");
+
+  database.at = new Date(10_000);
+  database.movedAt = new Date(5_000);
+  await ask("other");
+  await ask("other");
+  await waits("board", "other", "nor is answered what has moved since");
+
+  await ask("board");
+  database.at = new Date(45_000);
+  await ask("other");
+  await ask("other");
+  await waits("board", "other", "nor what is too old");
+});
+
+void t.test("a fault after a held answer is reported to the log", async (t) => {
+  const database = fakeDatabase();
+  let report: (error: unknown) => void;
+  const reported = new Promise((resolve) => (report = resolve));
+  const snapshots = makeSnapshots(
+    database,
+    { bodies: 10, bytes: 1e6 },
+    undefined,
+    {
+      heldMs: 30_000,
+      patienceMs: 1,
+      onHeld: (error) => error !== undefined && report(error),
+    },
+  );
+  const board = await snapshots("page", [], []);
+  // reads the clock
+  await snapshots("page", [], []);
+  const { fail } = keepBusy(database);
+  t.equal(await snapshots("page", [], []), board);
+  fail(new Error("gone"));
+  t.match(await reported, { message: "gone" });
+});
+
+void t.test(
+  "what is kept is bounded; the least recently used goes first",
+  async (t) => {
+    const database = fakeDatabase();
+    const snapshots = makeSnapshots(database, { bodies: 2, bytes: 1e6 });
+    const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+    await ask("a");
+    await ask("b");
+    await ask("a");
+    await ask("c");
+    database.asked.length = 0;
+    await ask("a");
+    await ask("b");
+    t.strictSame(database.asked, ["clock", "venue b"]);
+  },
+);
+
+void t.test("and by bytes: a few large bodies are many", async (t) => {
+  const database = fakeDatabase();
+  // `venue made 1` in all its forms is 24 bytes long
+  const snapshots = makeSnapshots(database, { bodies: 100, bytes: 50 });
+  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+  for (const venue of ["a", "b", "c"]) await ask(venue);
+  database.asked.length = 0;
+  await ask("c");
+  await ask("b");
+  await ask("a");
+  t.strictSame(database.asked, ["clock", "clock", "venue a"]);
+  const none = makeSnapshots(database, { bodies: 100, bytes: 10 });
+  t.ok(await none("venue", ["a"], ["a"]), "what is too large is answered");
+});

@@ -1,0 +1,158 @@
+/** Every rule of the contract has a test that runs, and every test that is named after a rule is in the table. */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import t from "tap";
+import ts from "typescript";
+import { packagedFile } from "../../../shared/config/package.js";
+import { rules } from "../../support/spec-rules.js";
+
+interface Named {
+  /** Of the tests that always run. */
+  plain: Set<string>;
+  /** Beginnings of names that go on with a key of an object in the same file. */
+  beginnings: string[];
+  keys: Set<string>;
+}
+
+/** Names of the tests that run in a file, as they are written: what is commented out, skipped, or still to be done is none. */
+function namesIn(text: string): Named {
+  const named: Named = { plain: new Set(), beginnings: [], keys: new Set() };
+  const file = ts.createSourceFile("x.ts", text, ts.ScriptTarget.Latest);
+  visit(file);
+  return named;
+
+  function visit(node: ts.Node): void {
+    if (ts.isPropertyAssignment(node) && ts.isStringLiteral(node.name))
+      named.keys.add(node.name.text);
+    if (ts.isCallExpression(node)) {
+      const called = node.expression;
+      const method = ts.isPropertyAccessExpression(called) && called.name.text;
+      // what stands within runs as little
+      if (method === "skip" || method === "todo") return;
+      if (method === "test") {
+        if (!runs(node.arguments)) return;
+        note(node.arguments[0]);
+      }
+    }
+    ts.forEachChild(node, visit);
+  }
+
+  function note(name: ts.Expression | undefined): void {
+    if (name && ts.isStringLiteralLike(name)) named.plain.add(name.text);
+    if (name && ts.isTemplateExpression(name))
+      named.beginnings.push(name.head.text);
+  }
+}
+
+/** Also those that skip themselves on some machines do not always run. */
+function runs(given: ts.NodeArray<ts.Expression>): boolean {
+  const unless = given
+    .filter(ts.isObjectLiteralExpression)
+    .flatMap(({ properties }) => properties.map(({ name }) => name))
+    .some((name) => name && /^(skip|todo)$/.test((name as ts.Identifier).text));
+  const does = given
+    .slice(1)
+    .some((part) => !ts.isObjectLiteralExpression(part));
+  return does && !unless;
+}
+
+function has({ plain, beginnings, keys }: Named, name: string): boolean {
+  return (
+    plain.has(name) ||
+    beginnings.some(
+      (begin) => name.startsWith(begin) && keys.has(name.slice(begin.length)),
+    )
+  );
+}
+
+const files = new Map(
+  readdirSync(packagedFile("test"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => {
+      const text = readFileSync(packagedFile(`test/${path}`), "utf8");
+      return [basename(path), namesIn(text)];
+    }),
+);
+
+void t.test("only a test that runs holds a rule", (t) => {
+  const { plain } = namesIn(`
+    void t.test("runs", (t) => {});
+    await t.test("runs too", async (t) => { await t.test("within", check); });
+    // void t.test("commented out", (t) => {});
+    /* void t.test("commented out, too", (t) => {}); */
+    const text = 't.test("quoted", (t) => {})';
+    void t.test("skipped", { skip: true }, (t) => { void t.test("within what is skipped", check); });
+    void t.test("skipped here", { skip }, (t) => {});
+    void t.test("to be done", { todo: "soon" }, (t) => {});
+    void t.test("without a body");
+    void t.skip("turned off", (t) => { void t.test("within what is off", check); });
+    void t.todo("planned", (t) => {});
+  `);
+  t.strictSame([...plain], ["runs", "runs too", "within"]);
+  t.end();
+});
+
+void t.test("every rule of the contract has its test", (t) => {
+  for (const { id, rule, test } of rules) {
+    const [file, name] = test;
+    const found = files.get(file);
+    t.ok(
+      found && has(found, name),
+      `${id}: ${rule}; expected ${name} in ${file}, and that it runs`,
+    );
+  }
+  t.end();
+});
+
+/** Statuses are no limits. */
+const statuses = ["200", "400", "404", "429"];
+
+/** In words that are no others, `24h` is the number 24. */
+function numbersIn(words: string): string[] {
+  const numbers = words.match(/(?<![\w.])\d+(\.\d+)*/g) ?? [];
+  return numbers.filter((number) => !statuses.includes(number));
+}
+
+void t.test("a number or limit has a test that is named after it", (t) => {
+  for (const { id, rule, test } of rules) {
+    const [, name] = test;
+    const numbers = numbersIn(rule);
+    const inName = numbersIn(name);
+    if (numbers.length === 0 && !id.startsWith("limit-")) continue;
+    t.ok(name.startsWith("spec: "), `${id}: ${name} begins with "spec: "`);
+    for (const number of numbers)
+      t.ok(inName.includes(number), `${id}: ${name} says ${number}`);
+  }
+  t.end();
+});
+
+void t.test("an id means one rule", (t) => {
+  const ids = rules.map(({ id }) => id);
+  t.strictSame(
+    ids.filter((id, at) => ids.indexOf(id) !== at),
+    [],
+  );
+  t.end();
+});
+
+void t.test("every test that is named after a rule has one", (t) => {
+  const listed = new Map(
+    [...files.keys()].map((file) => [
+      file,
+      rules.filter(({ test }) => test[0] === file).map(({ test }) => test[1]),
+    ]),
+  );
+  for (const [file, { plain, beginnings }] of files) {
+    const names = listed.get(file)!;
+    for (const name of plain)
+      if (name.startsWith("spec: "))
+        t.ok(names.includes(name), `${file}: ${name} is in spec-rules.ts`);
+    for (const begin of beginnings)
+      if (begin.startsWith("spec: "))
+        t.ok(
+          names.some((name) => name.startsWith(begin)),
+          `${file}: ${begin}… is in spec-rules.ts`,
+        );
+  }
+  t.end();
+});

@@ -1,0 +1,22 @@
+import t from "tap";
+import { welcome } from "../../../server/cli/welcome.js";
+
+const at = (...regions: string[]) => ({
+  ...{ web: "http://web", core: "http://core" },
+  probes: new Map(regions.map((region) => [region, `http://${region}`])),
+});
+
+void t.test("several regions on one machine are called one vantage", (t) => {
+  const text = welcome(null, at("eu-central", "us-east"));
+  t.match(text, "These 2 regions are probed from this one machine");
+  t.match(text, "they are one vantage");
+  t.match(text, /REGION=us-east VANTAGE=".*" DATABASE_URL=… venuewatch probe/);
+  t.notMatch(text, "docs/moving.md");
+  t.match(
+    welcome("psql postgres://embedded", at("eu-central", "us-east")),
+    "docs/moving.md",
+    "nothing elsewhere reaches the embedded database",
+  );
+  t.notMatch(welcome(null, at("eu-central")), "vantage", "one alone is not");
+  t.end();
+});

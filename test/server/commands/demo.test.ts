@@ -1,0 +1,412 @@
+/** `venuewatch demo` as a user runs it: real processes, killed, stopped and started again on one directory. */
+import { execFileSync } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import t, { type Test } from "tap";
+import { packagedFile } from "../../../shared/config/package.js";
+import { askAll } from "../../support/analysts.js";
+import {
+  get,
+  NotOk,
+  readBoard,
+  readIncidents,
+  type Board,
+} from "../../support/board.js";
+import { freePort } from "../../support/free-port.js";
+import {
+  metadataIsAnswered,
+  psqlDescribes,
+  psqlMissing,
+} from "../../support/metadata.js";
+import { childrenOf, isAlive } from "../../support/processes.js";
+import { runCli, type Script } from "../../support/run-script.js";
+import { until } from "../../support/until.js";
+
+/** Of history: enough for a past incident, and made in seconds. */
+const days = 3;
+
+interface Demo {
+  script: Script;
+  /** Address of the web program. */
+  url: string;
+  /** Of the owner. */
+  databaseUrl: string;
+  analystUrl: string;
+}
+
+type Env = Record<string, string>;
+
+void t.test("the demo, from its first start to its second", async (t) => {
+  const env = {
+    DATA_DIR: t.testdir({}),
+    PORT: String(await freePort()),
+    HEALTH_PORT: "0",
+    EMBEDDED_PORT: String(await freePort()),
+    // the test asks more often than a client may
+    RATE_LIMIT: "0",
+  };
+  await t.test("cut off in its first start", (t) => cutOff(t, env));
+  const demo = await start(t, env, "first");
+  await t.test("the board", (t) => boardIsMeasured(t, demo));
+  await t.test("the database", (t) => samplesArriveAndRollUp(t, demo));
+  await t.test("the venues' feeds", (t) => feedsAreRead(t, demo));
+  await t.test("alerts", (t) => alertsArrive(t, demo));
+  await t.test("an analyst", (t) => analystAsks(t, demo));
+  await t.test("a second demo", (t) => secondIsRefused(t, demo, env));
+  await t.test("programs that are killed", (t) => killedOnesComeBack(t, demo));
+  await t.test("SIGTERM", (t) => stopsInReverse(t, demo));
+  const again = await start(t, env, "second");
+  await t.test("metadata, again", (t) => metadataIsRead(t, again.analystUrl));
+  await t.test("the history", (t) => historyIsStillThere(t, again));
+  await t.test("the feeds, again", (t) => feedsAreRead(t, again));
+  await t.test("the channels", (t) => channelsAreStillThere(t, again, env));
+  again.script.kill("SIGTERM");
+  t.equal(await again.script.ended, 0);
+});
+
+/** What it leaves must not pass for a finished history: the start after it makes it anew. */
+async function cutOff(t: Test, env: Env) {
+  const script = startDemo(t, env);
+  await script.saw("the schema is current");
+  const client = new pg.Client(await ownerUrl(env));
+  await client.connect();
+  await soon(async () => {
+    const { rows } = await client.query<{ begun: boolean }>(
+      "select exists (select from sample) as begun",
+    );
+    return rows[0]!.begun;
+  });
+  await client.end();
+  t.notMatch(script.output(), "made a history", "it is under way");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+}
+
+async function start(t: Test, env: Env, which: string): Promise<Demo> {
+  const begunMs = performance.now();
+  const script = startDemo(t, env);
+  await script.saw("Ctrl-C stops it");
+  const seconds = (performance.now() - begunMs) / 1000;
+  t.comment(`${which} start: ${seconds.toFixed(1)} s to the welcome`);
+  const [, passFile = "", analystAddress = ""] =
+    /PGPASSFILE=(\S+) psql (\S+)/.exec(script.output()) ?? [];
+  t.match(script.output(), `http://localhost:${env["PORT"]}/v1/status`);
+  t.match(analystAddress, `:${env["EMBEDDED_PORT"]}/`);
+  const [line] = (await readFile(passFile, "utf8")).split("\n");
+  const analystUrl = new URL(analystAddress);
+  analystUrl.password = line!.split(":").at(-1)!;
+  const databaseUrl = await ownerUrl(env);
+  for (const { password } of [analystUrl, new URL(databaseUrl)])
+    t.notMatch(script.output(), password, "no password is printed");
+  return {
+    ...{ script, databaseUrl, analystUrl: analystUrl.href },
+    url: `http://localhost:${env["PORT"]}`,
+  };
+}
+
+async function ownerUrl(env: Env): Promise<string> {
+  const file = join(env["DATA_DIR"]!, "demo", "database.password");
+  const password = (await readFile(file, "utf8")).trim();
+  return `postgres://postgres:${password}@127.0.0.1:${env["EMBEDDED_PORT"]}/template1`;
+}
+
+function startDemo(t: Test, env: Env): Script {
+  return runCli(t, ["demo", "--days", String(days)], env);
+}
+
+async function boardIsMeasured(t: Test, { script, url }: Demo) {
+  await soon(async () => isMeasured(await readBoard(url)));
+  t.match(script.output(), "The history is still being filled in");
+  await soon(() => script.output().includes("the history is complete"));
+  // the next tick shows it
+  await soon(async () =>
+    (await readBoard(url)).venues.every(
+      ({ measuredDays }) => measuredDays === days,
+    ),
+  );
+  const { summary } = await readBoard(url);
+  t.match(summary, { venues: 15, regions: 3 });
+  const past = await readIncidents(url);
+  t.ok(
+    past.some(({ status }) => status === "closed"),
+    "a past incident",
+  );
+  await soon(async () => {
+    const { ready } = await get<{ ready: boolean }>(`${url}/readyz`);
+    return ready;
+  });
+}
+
+function isMeasured({ venues }: Board): boolean {
+  return (
+    venues.length === 15 && venues.every(({ state }) => state !== "unknown")
+  );
+}
+
+/** By the names that a user of psql would type. */
+async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const newest = async (column: string, table: string) => {
+    const { rows } = await client.query<{ at: Date }>(
+      `select max(${column}) as at from ${table}`,
+    );
+    return rows[0]!.at;
+  };
+  const before = await newest("ts", "sample");
+  await soon(async () => (await newest("ts", "sample")) > before);
+  for (const table of ["sample_minute", "component_minute", "venue_minute"])
+    await soon(async () => +(await newest("minute", table)) > +before - 60_000);
+  // hours and days are added up once they have been over for five minutes
+  const over = +before - 5 * 60_000;
+  const lastBefore = (ms: number) => (Math.floor(over / ms) - 1) * ms;
+  const [lastHour, lastDay] = [lastBefore(3_600_000), lastBefore(86_400_000)];
+  await soon(async () => +(await newest("hour", "venue_hour")) >= lastHour);
+  await soon(async () => +(await newest("day", "venue_day")) >= lastDay);
+  t.equal(+(await newest("day", "venue_day")), lastDay, "today is not over");
+  await client.end();
+}
+
+/** Of all three states; what was posted before the demo began is compared with it, and not taken down when it is started again. */
+async function feedsAreRead(t: Test, { url }: Demo) {
+  interface Compared {
+    fleet: { paired: number; theirsOnly: number };
+    venues: { id: string; feed: { state: string; problem: string | null } }[];
+  }
+  const compared = () => get<Compared>(`${url}/v1/detection?days=90`);
+  const wanted = (id: string) => {
+    if (id === "gate" || id === "bitget") return "none";
+    return id === "gemini" ? "unreadable" : "readable";
+  };
+  await soon(async () => {
+    const { venues, fleet } = await compared();
+    return (
+      fleet.paired > 0 &&
+      venues.every(({ id, feed }) => feed.state === wanted(id)) &&
+      venues.every(({ feed }) => feed.problem !== "not read yet")
+    );
+  });
+  const gemini = (await compared()).venues.find(({ id }) => id === "gemini");
+  t.match(gemini!.feed.problem, /HTML/);
+  interface Page {
+    official: { incidents: { vanished: boolean }[] };
+  }
+  const { official } = await get<Page>(`${url}/v1/targets/deribit`);
+  t.ok(official.incidents.length > 0);
+  t.notOk(official.incidents.some(({ vanished }) => vanished));
+}
+
+/** Of what happens while it runs, and of nothing that it has invented. */
+async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
+  const heard = (receiver: string, what: RegExp) =>
+    script
+      .output()
+      .split("\n")
+      .some(
+        (line) => line.includes(`receiver=${receiver} `) && what.test(line),
+      );
+  const opening = /kind=opened \S+ incident=kucoin-futures-\S+ answer=/;
+  await soon(() => heard("steady", opening));
+  await soon(() => heard("chat", /text="Incident opened: .* KuCoin Futures/));
+  await soon(() => heard("troubled", /kind=opened .* answer=503/));
+  interface Notify {
+    deliveries: number;
+    p50Ms: number | null;
+  }
+  let notify: Notify | undefined;
+  await soon(async () => {
+    notify = await get<Notify>(`${url}/v1/notify`);
+    return notify.deliveries > 0;
+  });
+  t.ok(notify!.p50Ms! > 0 && notify!.p50Ms! < 300_000, "since it began");
+  const [before] = await rowsOf<{ events: number; told: number }>(
+    databaseUrl,
+    `select count(distinct e.event_id)::int as events, count(d)::int as told
+    from alert_event e left join delivery d using (event_id)
+    where e.event_id <= (select min(after_event_id) from channel)`,
+  );
+  t.ok(before!.events > 0);
+  t.equal(before!.told, 0, "nobody is told of the history");
+}
+
+/** As the line that is printed, and docs/analysts.md, connect. */
+async function analystAsks(t: Test, { analystUrl }: Demo) {
+  await metadataIsRead(t, analystUrl);
+  const client = new pg.Client(analystUrl);
+  await client.connect();
+  await askAll(t, client);
+  await t.rejects(client.query("select * from venuewatch.sample"), {
+    code: "42501",
+  });
+  await client.end();
+}
+
+async function metadataIsRead(t: Test, analystUrl: string) {
+  const client = new pg.Client(analystUrl);
+  await client.connect();
+  await metadataIsAnswered(t, client);
+  await client.end();
+  if (!psqlMissing)
+    await psqlDescribes(t, analystUrl, [
+      "\\d+ analytics.samples",
+      "\\dv+ analytics.*",
+      "\\df analytics.*",
+    ]);
+}
+
+/** One for each receiver still, and they verify what is signed by the key that was kept. */
+async function channelsAreStillThere(
+  t: Test,
+  { script, databaseUrl }: Demo,
+  env: Env,
+) {
+  const channels = await rowsOf(
+    databaseUrl,
+    "select channel_id as id, off_at as off, removed_at as removed from channel order by 1",
+  );
+  t.strictSame(
+    channels,
+    [1, 2, 3].map((id) => ({ id, off: null, removed: null })),
+  );
+  const kept = join(env["DATA_DIR"]!, "demo", "channel.key");
+  t.equal((await stat(kept)).mode & 0o777, 0o600, "its owner alone reads it");
+  const testing = runCli(t, ["channel", "test", "1"], {
+    ...besideIt(script.output()),
+    ALERT_LOOPBACK: "on",
+  });
+  t.equal(await testing.ended, 0, testing.output());
+  await soon(() => /receiver=steady event=0 /.test(script.output()));
+  t.notMatch(script.output(), "refused what is no alert");
+}
+
+/** What the welcome has commands beside the demo set, as a shell understands it; they have nothing else from where the demo was started. */
+function besideIt(output: string): Env {
+  const [, line = ""] = /commands beside it need +(export .*)/.exec(output)!;
+  const text = execFileSync("/bin/sh", ["-c", `${line} && env -0`], {
+    env: { PATH: process.env["PATH"] },
+    encoding: "utf8",
+  });
+  return Object.fromEntries(
+    text
+      .split("\0")
+      .filter((pair) => pair !== "")
+      .map((pair) => [
+        pair.slice(0, pair.indexOf("=")),
+        pair.slice(pair.indexOf("=") + 1),
+      ]),
+  );
+}
+
+async function secondIsRefused(t: Test, { url }: Demo, env: Env) {
+  const ports = { PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" };
+  const second = startDemo(t, { ...env, ...ports });
+  t.equal(await second.ended, 2);
+  const last = second.output().trim().split("\n").at(-1);
+  t.match(
+    last,
+    /^venuewatch: .*The directory \S+ is in use by process \d+: stop/i,
+  );
+  await get(`${url}/readyz`);
+}
+
+async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
+  for (const program of ["probe", "core", "web", "database"]) {
+    const seenBefore = script.output().length;
+    const [pid] = programsOf(script, program);
+    process.kill(pid!, "SIGKILL");
+    const since = () => script.output().slice(seenBefore);
+    const name = program === "probe" ? "probe [a-z-]+" : program;
+    const told = new RegExp(
+      `ended unasked.* program="?${name}"? .*signal=SIGKILL`,
+    );
+    const ready = new RegExp(` info ${name}: ready `);
+    await soon(() => told.test(since()) && ready.test(since()));
+    t.pass(`${program} is up again`);
+  }
+  const killedAt = new Date();
+  await soon(async () => {
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    const { rows } = await client.query<{ regions: number }>(
+      `select count(distinct region_id)::int as regions from sample where good and ts > $1`,
+      [killedAt],
+    );
+    await client.end();
+    return rows[0]!.regions === 3;
+  });
+  const { generatedAt } = await get<{ generatedAt: string }>(
+    `${url}/v1/regions`,
+  );
+  await soon(async () => {
+    const page = await get<{ generatedAt: string }>(`${url}/v1/regions`);
+    return page.generatedAt > generatedAt;
+  });
+  await soon(async () => isMeasured(await readBoard(url)));
+}
+
+async function stopsInReverse(t: Test, { script }: Demo) {
+  const pids = programsOf(script, "");
+  t.equal(pids.length, 7, "database, world, core, web and three probes");
+  const seenBefore = script.output().length;
+  const begunMs = performance.now();
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  const seconds = (performance.now() - begunMs) / 1000;
+  // nine are given to its programs
+  t.ok(seconds < 20, `stopped within ${seconds.toFixed(1)} s`);
+  const stopping = script
+    .output()
+    .slice(seenBefore)
+    .matchAll(/ info ([a-z]+)[^:]*: stopping signal=SIGTERM/g);
+  const order = [...stopping].map(([, program]) => program);
+  t.equal(order.shift(), "demo");
+  t.same(order.splice(-2), ["world", "database"]);
+  t.same(
+    order.sort(),
+    ["core", "probe", "probe", "probe", "web"],
+    "which do not stand on each other",
+  );
+  t.same(pids.filter(isAlive), [], "no process is left");
+}
+
+async function historyIsStillThere(t: Test, { script, url }: Demo) {
+  t.match(script.output(), "there is a history already");
+  t.notMatch(script.output(), "the history is complete", "it was before");
+  await soon(async () => isMeasured(await readBoard(url)));
+  for (const { id, measuredDays } of (await readBoard(url)).venues)
+    t.equal(measuredDays, days, id);
+  t.ok((await readIncidents(url)).length > 0);
+}
+
+async function rowsOf<Row>(url: string, query: string): Promise<Row[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query(query);
+  await client.end();
+  return rows as Row[];
+}
+
+/** Process ids of the demo's children; `""` for all of them. */
+function programsOf({ pid }: Script, command: string): number[] {
+  const cli = packagedFile("dist/server/cli.js");
+  return childrenOf(pid)
+    .filter(({ args }) => args.includes(`${cli} ${command}`))
+    .map((child) => child.pid);
+}
+
+/** A page may be refused meanwhile: the database has all of its upkeep to do when it is started, and does one thing at a time. */
+function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
+  return until(
+    async () => {
+      try {
+        return await condition();
+      } catch (error) {
+        if (error instanceof NotOk && error.status === 503) return false;
+        throw error;
+      }
+    },
+    60_000,
+    200,
+  );
+}

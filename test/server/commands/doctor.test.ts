@@ -1,0 +1,344 @@
+/** `venuewatch doctor` as an operator runs it: where all is well, and where something is not, which it names. */
+import { createServer } from "node:https";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { findingsOn } from "../../../server/commands/doctor/database.js";
+import type { Finding } from "../../../server/commands/doctor/finding.js";
+import {
+  dataDirFound,
+  filesFound,
+} from "../../../server/commands/doctor/machine.js";
+import { nodeFound } from "../../../server/commands/doctor/node.js";
+import { openPool, sql } from "../../../shared/database/db.js";
+import { tick } from "../../../server/engine/tick.js";
+import { listen } from "../../../shared/config/listen.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { migrate } from "../../../server/database/migrate.js";
+import { type Registry } from "../../../shared/registry/registry.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { makeAuthority } from "../../support/certificates.js";
+import { migratedDatabase } from "../../support/database.js";
+import { freePort } from "../../support/free-port.js";
+import { madeSample } from "../../support/made-sample.js";
+import { member } from "../../support/member.js";
+import { becoming } from "../../support/rights.js";
+import { runCli } from "../../support/run-script.js";
+import { someSpool, spoolDirectory } from "../../support/spool.js";
+import { startWorld } from "../../../simulator/world.js";
+
+const log = makeLog("test", "error");
+
+void t.test("a line of Node that is over, or that nobody tested", (t) => {
+  const before = new Date("2026-04-30T23:59:59Z");
+  const after = new Date("2026-05-01T00:00:00Z");
+  t.match(nodeFound(before, "20.20.2"), { grade: "ok", advice: null });
+  t.match(nodeFound(after, "20.20.2"), {
+    check: "versions",
+    grade: "warning",
+    found:
+      /on Node 20\.20\.2; Node 20 has had no security fixes since 2026-04-30$/,
+    advice:
+      "run it on Node 22 (maintained until 2027-04-30), 24 (maintained until 2028-04-30) or 26 (maintained until 2029-04-30)",
+  });
+  t.match(nodeFound(after, "24.21.0"), { grade: "ok" });
+  for (const untested of ["25.9.0", "28.0.0"])
+    t.match(nodeFound(after, untested), {
+      grade: "warning",
+      found: /; this release is tested on Node 20, 22, 24 or 26$/,
+      advice: /^run it on Node 22/,
+    });
+  t.match(nodeFound(new Date("2029-05-01"), "26.10.0"), {
+    grade: "warning",
+    advice: /^install a newer release of venuewatch/,
+  });
+  t.end();
+});
+
+interface Examined {
+  code: number | NodeJS.Signals;
+  ok: boolean;
+  findings: Finding[];
+  of: (check: string) => Finding | undefined;
+  failed: string[];
+}
+
+void t.test("the doctor", async (t) => {
+  const { pool, url, registry: real } = await migratedDatabase(t);
+  const few = real.venues.filter(({ id }) =>
+    ["kraken", "okx", "bitstamp", "binance-futures"].includes(id),
+  );
+  const world = await startWorld({ registry: { ...real, venues: few } });
+  t.teardown(() => world.close());
+  const { registry } = world;
+  await migrate(pool, registry, log);
+  await tick(pool, new Date());
+  const env = await environment(t, registry, { DATABASE_URL: url });
+
+  await t.test("finds all well where it is", async (t) => {
+    const before = await everySample();
+    const seen = await examined(t, env);
+    t.equal(seen.code, 0);
+    const [node, ...others] = seen.findings;
+    t.strictSame(node, nodeFound(new Date()), "this Node may be an old one");
+    t.strictSame(
+      others.filter(({ grade }) => grade !== "ok"),
+      [],
+    );
+    t.match(
+      seen.of("database")!.found,
+      /PostgreSQL \d+.* with TimescaleDB 2\./,
+    );
+    t.match(seen.of("clock")!.found, /this clock is -?\d+ ms ahead/);
+    t.match(seen.of("venue kraken")!.found, /^6 of 6 answer well/);
+    t.match(seen.of("venue binance-futures")!.found, /^7 of 7 answer well/);
+    t.equal(world.openSockets(), 0, "and leaves no socket open");
+    t.strictSame(await everySample(), before, "and no sample");
+  });
+
+  for (const role of ["vw_probe", "vw_core", "vw_web"])
+    await t.test(`finds all well as ${role}`, async (t) => {
+      const acting = openPool(url, { applicationName: "test", log, max: 1 });
+      t.teardown(() => acting.close());
+      await acting.script(becoming(role));
+      const region = role === "vw_probe" ? "us-east" : null;
+      const findings = await findingsOn(acting, region, registry);
+      t.strictSame(
+        findings.filter(({ grade }) => grade !== "ok"),
+        [],
+      );
+      t.ok(findings.some(({ check }) => check === "engine"));
+    });
+
+  await t.test("says it in words, too", async (t) => {
+    const script = runCli(t, ["doctor"], env);
+    t.equal(await script.ended, 0);
+    t.match(script.output(), /^(ok {6}|WARNING )versions +venuewatch \d/m);
+    t.match(script.output(), /^ok {6}venue okx +5 of 5 answer well/m);
+  });
+
+  await t.test("names what is wrong with venues, and what to do", async (t) => {
+    world.fault({ venue: "kraken", kind: "refused" });
+    world.fault({
+      ...{ venue: "okx", component: "rest:ticker" },
+      ...{ kind: "status", status: 451 },
+    });
+    world.fault({
+      ...{ venue: "bitstamp", component: "ws:conn" },
+      kind: "handshake-refused",
+    });
+    const seen = await examined(t, env);
+    t.equal(seen.code, 2);
+    t.strictSame(seen.failed, ["venue kraken", "venue okx", "venue bitstamp"]);
+    t.match(
+      seen.of("venue kraken")!.found,
+      /rest:time: connect; rest:status: not asked after rest:time/,
+    );
+    t.match(seen.of("venue okx"), {
+      found: /4 of 5 answer well.*rest:ticker: blocked \(status 451\)/,
+      advice: /another region/,
+    });
+    t.match(seen.of("venue bitstamp")!.found, /socket .*: handshake/);
+    t.match(seen.of("network")!.found, "3 of 4 venues answer");
+    await world.clear();
+  });
+
+  await t.test("sees a certificate that has expired", async (t) => {
+    const names = ["localhost", "127.0.0.1"];
+    const authority = makeAuthority();
+    const { key, cert } = authority.vouchFor({
+      names,
+      from: new Date(Date.now() - 9 * 86_400_000),
+      until: new Date(Date.now() - 3 * 86_400_000),
+    });
+    const server = createServer({ key, cert }, (_, response) =>
+      response.end("{}"),
+    );
+    const port = await listen(server, 0, "127.0.0.1", "PORT");
+    t.teardown(() => server.close());
+    const root = join(t.testdir({}), "root.pem");
+    await writeFile(root, authority.cert);
+    const expired: Registry = structuredClone(registry);
+    const [venue] = expired.venues;
+    for (const endpoint of venue!.rest)
+      endpoint.url = `https://localhost:${port}/`;
+    const seen = await examined(t, {
+      ...env,
+      ...(await environment(t, expired, {})),
+      NODE_EXTRA_CA_CERTS: root,
+    });
+    t.strictSame(seen.failed, [`venue ${venue!.id}`]);
+    t.match(seen.of(`venue ${venue!.id}`), {
+      found: /rest:\w+: tls; .*certificate expired 3 days ago/,
+      advice: /certificate/,
+    });
+  });
+
+  await t.test("works where the database is away", async (t) => {
+    const away = `postgres://user:secret@127.0.0.1:${await freePort()}/db`;
+    const seen = await examined(t, { ...env, DATABASE_URL: away });
+    t.equal(seen.code, 2);
+    t.strictSame(seen.failed, ["database"]);
+    t.match(seen.of("database")!.found, /ECONNREFUSED.*nothing listens there/);
+    t.notMatch(JSON.stringify(seen.findings), "secret");
+    t.equal(seen.of("venue okx")!.grade, "ok");
+  });
+
+  await t.test("names wrong settings and a wrong registry", async (t) => {
+    const settings = await examined(t, { ...env, PORT: "many" });
+    t.strictSame(settings.failed, ["settings"]);
+    t.match(settings.of("settings")!.found, "PORT: expected");
+    const missing = await examined(t, { ...env, REGISTRY: "/nowhere.json" });
+    t.strictSame(missing.failed, ["registry"]);
+    t.equal(missing.of("database")!.grade, "ok", "and looks at the rest");
+    const mars = await examined(t, { ...env, REGION: "mars" });
+    t.match(mars.of("registry")!.found, "but not REGION=mars");
+  });
+
+  await t.test("sees that nobody measures and nobody decides", async (t) => {
+    const gone = member(pool);
+    await gone.renew();
+    await gone.leave();
+    await pool.query(
+      sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`,
+    );
+    const [probes, engine] = (await findingsOn(pool, null, null)).slice(-2);
+    t.match(probes, {
+      ...{ check: "probes", grade: "warning" },
+      found: /^us-east: none reports since 20/,
+    });
+    t.match(engine, {
+      ...{ check: "engine", grade: "failure" },
+      found: /every state reads unknown/,
+    });
+    await pool.query(sql`delete from probe`);
+    await pool.query(sql`update engine_clock set ticked_at = now()`);
+  });
+
+  await t.test("says what a user may not do, and looks on", async (t) => {
+    const nobody = openPool(url, { applicationName: "test", log, max: 1 });
+    t.teardown(() => nobody.close());
+    await nobody.script(becoming("vw_analyst"));
+    const findings = await findingsOn(nobody, "us-east", registry);
+    const failed = findings.filter(({ grade }) => grade === "failure");
+    t.strictSame(
+      failed.map(({ check }) => check),
+      ["schema", "rights"],
+    );
+    t.match(failed[0]!.found, "permission denied for schema venuewatch");
+  });
+
+  await t.test("names ports, a data directory and other builds", async (t) => {
+    const server = createServer();
+    const taken = await listen(server, 0, "127.0.0.1", "PORT");
+    t.teardown(() => server.close());
+    await pool.query(sql`
+      insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)
+      select region_id, gen_random_uuid(), '0.0.1', now(), now(), 0, now() + interval '1 hour' from region where region = 'us-east'
+    `);
+    const seen = await examined(t, {
+      ...env,
+      ...{ PORT: String(taken), DATA_DIR: "/dev/null" },
+    });
+    t.strictSame(seen.failed, ["data directory"]);
+    t.match(seen.of("ports")!.found, `${taken} taken`);
+    t.match(seen.of("probes"), {
+      ...{ grade: "warning", found: "us-east 0.0.1" },
+    });
+  });
+
+  await t.test("names an older schema", async (t) => {
+    const [newest] = await pool.query<{ name: string }>(
+      sql`delete from venuewatch.migration where name = (select max(name) from venuewatch.migration) returning name`,
+    );
+    const seen = await examined(t, env);
+    t.strictSame(seen.failed, ["schema"]);
+    t.match(seen.of("schema"), {
+      ...{ found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ },
+    });
+  });
+
+  function everySample() {
+    return pool.query(sql`select count(*) from sample`);
+  }
+});
+
+void t.test("samples that wait are counted", async (t) => {
+  const dataDir = await spoolDirectory(t);
+  const spool = await someSpool(t, {
+    directory: join(dataDir, "spool", "us-east"),
+  });
+  for (const slot of [1, 2, 3])
+    spool.add(madeSample({ slotAt: new Date(slot) }));
+  await spool.flush();
+  t.match(await spoolFinding(), {
+    ...{ grade: "ok", found: /^at most 3 samples wait for the database/ },
+  });
+  await spool.close();
+  t.match(await spoolFinding(), { found: /^at most 3 samples/ });
+
+  await rm(join(dataDir, "spool"), { recursive: true });
+  t.match(await spoolFinding(), { found: /^at most 0 samples/ });
+  await writeFile(join(dataDir, "spool"), "");
+  t.match(
+    await spoolFinding(),
+    { grade: "failure", found: /ENOTDIR/ },
+    "and what cannot be looked at leaves the other findings as they are",
+  );
+
+  async function spoolFinding() {
+    const findings = await dataDirFound({ dataDir });
+    return findings.find(({ check }) => check === "spool");
+  }
+});
+
+void t.test(
+  "too few open files are told with how many are needed",
+  async (t) => {
+    const registry = await loadRegistry("registry-all.json");
+    t.match(filesFound(registry, 256), {
+      grade: "failure",
+      found: /^256 are allowed, \d+ are needed/,
+      advice: /ulimit -n \d+/,
+    });
+    t.equal(filesFound(registry, 65_536).grade, "ok");
+  },
+);
+
+async function examined(
+  t: Test,
+  env: Record<string, string>,
+): Promise<Examined> {
+  const script = runCli(t, ["doctor", "--json"], env);
+  const code = await script.ended;
+  const [json = ""] = /^\{[^]*^\}$/m.exec(script.output()) ?? [];
+  const { ok, findings } = JSON.parse(json) as Pick<
+    Examined,
+    "ok" | "findings"
+  >;
+  const failed = findings.filter(({ grade }) => grade === "failure");
+  t.equal(ok, failed.length === 0);
+  return {
+    ...{ code, ok, findings },
+    of: (check) => findings.find((one) => one.check === check),
+    failed: failed.map(({ check }) => check),
+  };
+}
+
+async function environment(
+  t: Test,
+  registry: Registry,
+  env: Record<string, string>,
+): Promise<Record<string, string>> {
+  const directory = t.testdir({});
+  const path = join(directory, "registry.json");
+  await writeFile(path, JSON.stringify(registry));
+  return {
+    ...{ REGISTRY: path, DATA_DIR: directory },
+    ...{
+      PORT: String(await freePort()),
+      HEALTH_PORT: String(await freePort()),
+    },
+    ...env,
+  };
+}

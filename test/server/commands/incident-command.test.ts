@@ -1,0 +1,377 @@
+/** What an operator does about a false incident. */
+import t, { type Test } from "tap";
+import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import {
+  type Retracted,
+  retractIncident,
+} from "../../../server/engine/retract.js";
+import { addChannel } from "../../support/alerts.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { decideThrough, forget, measured } from "../../support/fleet.js";
+import { runCli } from "../../support/run-script.js";
+import { until } from "../../support/until.js";
+
+interface Gone {
+  detail: string;
+  retractedAt: string;
+}
+
+void t.test("venuewatch incident retract", async (t) => {
+  const { pool, registry, url } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const now = Date.now();
+  const ago = (seconds: number) => new Date(now - seconds * 1000);
+
+  /** Two regions see Kraken's ticker fail for a while. */
+  async function failing(from: Date, to: Date): Promise<void> {
+    const ticker = { venue: "kraken", component: "rest:ticker" };
+    const regions = ["eu-central", "us-east"];
+    await measured(pool, { ...ticker, from, to, regions, fault: "timeout" });
+  }
+  async function begin(): Promise<string> {
+    await forget(pool);
+    await measured(pool, { from: ago(300), to: ago(0) });
+    await failing(ago(240), ago(150));
+    await decideThrough(pool, ago(250), ago(200));
+    const [only, ...others] = await slugs(pool);
+    t.same(others, []);
+    return only!;
+  }
+  /** These, and no others. */
+  async function channels(count: number): Promise<number[]> {
+    await pool.query(sql`truncate channel, delivery, delivery_attempt`);
+    const ids: number[] = [];
+    for (let i = 0; i < count; i += 1) ids.push(await addChannel(pool));
+    return ids;
+  }
+  function retract(t: Test, slug: string, ...more: string[]) {
+    return cli(t, url, ["incident", "retract", slug, ...more]);
+  }
+
+  await t.test("an open one is gone, and opens not again", async (t) => {
+    const slug = await begin();
+    const { code, output } = await retract(
+      t,
+      slug,
+      "--reason",
+      " our proof of a good answer was wrong ",
+    );
+    t.equal(code, 0, output);
+    t.equal(
+      output,
+      [
+        `retracted ${slug}`,
+        "alerts that were delivered before: none",
+        "alerts dropped: opened, escalated",
+        "rest:ticker of kraken is measured as outage still; no new incident opens for it until it is well, or worse",
+        "",
+      ].join("\n"),
+    );
+    const [kept] = await pool.query(
+      sql`select retraction_reason as reason, closed_at from incident`,
+    );
+    t.strictSame(kept, {
+      reason: "our proof of a good answer was wrong",
+      closed_at: null,
+    });
+
+    await decideThrough(pool, ago(198), ago(170));
+    t.strictSame(await slugs(pool), [slug], "it is bad still, and that is all");
+    const gone = await api.ask<Gone>(`/v1/incidents/${slug}`);
+    t.equal(
+      gone.headers["content-type"],
+      "application/problem+json; charset=utf-8",
+    );
+    t.equal(gone.headers["cache-control"], "public, max-age=300");
+    t.match(gone.body, {
+      ...{ type: "about:blank", title: "Not Found", status: 404, slug },
+      reason: "our proof of a good answer was wrong",
+      retractedAt: ago(200).toISOString().slice(0, 17),
+    });
+    t.equal(
+      gone.body.detail,
+      `The incident ${slug} was retracted at ${gone.body.retractedAt}: our proof of a good answer was wrong`,
+    );
+    const never = await api.ask(`/v1/incidents/${slug}-2`);
+    t.equal(never.headers["cache-control"], "no-store");
+    t.notMatch(
+      never.text,
+      "retracted",
+      "of one that never was nothing is said",
+    );
+    for (const path of [
+      "/v1/status",
+      "/v1/incidents",
+      "/v1/incidents?format=csv",
+      "/v1/targets/kraken",
+      "/v1/reliability",
+      "/v1/notify",
+      "/metrics",
+    ]) {
+      const { text } = await api.ask(path);
+      t.notMatch(text, slug, path);
+      t.notMatch(text, "our proof", path);
+    }
+    t.match((await api.ask("/v1/targets/kraken")).body, {
+      state: "degraded",
+      summary: { incidents: 0 },
+      incidentPatterns: [],
+    });
+    const [waiting] = await pool.query<{ n: number }>(
+      sql`select count(*) as n from alert_event where dispatched_at is null and dropped_at is null`,
+    );
+    t.equal(waiting!.n, 0);
+  });
+
+  await t.test("what is bad after it was well is a new one", async (t) => {
+    const before = await slugs(pool);
+    await failing(ago(60), ago(0));
+    await decideThrough(pool, ago(168), ago(30));
+    t.strictSame(await slugs(pool), [...before, `${before[0]}-2`]);
+  });
+
+  await t.test("a closed one, too", async (t) => {
+    const slug = await begin();
+    await decideThrough(pool, ago(198), ago(20));
+    t.match((await api.ask(`/v1/incidents/${slug}`)).body, {
+      incident: { status: "closed" },
+    });
+    const { code, output } = await retract(t, slug, "--reason", "a drill");
+    t.equal(code, 0, output);
+    t.equal(
+      output,
+      [
+        `retracted ${slug}`,
+        "alerts that were delivered before: none",
+        "alerts dropped: opened, escalated, closed",
+        "",
+      ].join("\n"),
+    );
+    await decideThrough(pool, ago(18), ago(16));
+    t.equal((await api.ask(`/v1/incidents/${slug}`)).status, 404);
+    t.match((await api.ask("/v1/incidents?status=all")).body, {
+      incidents: [],
+    });
+
+    const again = await retract(t, slug, "--reason", "once more");
+    t.equal(again.code, 2);
+    t.match(
+      again.output,
+      new RegExp(
+        `^venuewatch: ${slug} was retracted already, at \\d{4}-\\S+Z: a drill\\n$`,
+      ),
+    );
+    const [kept] = await pool.query(
+      sql`select retraction_reason as reason from incident`,
+    );
+    t.match(kept, { reason: "a drill" });
+
+    // as the migration does with those that were given before they were public
+    await pool.query(
+      sql`insert into retracted_in_confidence select incident_id from incident`,
+    );
+    const { body, text } = await api.ask<Gone>(`/v1/incidents/${slug}`);
+    t.match(body, { slug, reason: null });
+    t.notMatch(text, "a drill", "what was said in confidence stays so");
+    await pool.query(sql`truncate retracted_in_confidence`);
+  });
+
+  await t.test("a tick that is under way is waited for", async (t) => {
+    const slug = await begin();
+    let retracting: Promise<Retracted> | undefined;
+    await pool.transaction(async (tx) => {
+      // as a tick does
+      await tx.query(sql`select from engine_clock for update`);
+      retracting = retractIncident(pool, slug, "it raced");
+      await until(() => isWaitedFor(tx));
+      await tx.query(sql`
+        insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
+        select incident_id, 'closed', 'outage', now(), now(), false from incident
+      `);
+    });
+    const { alerts } = (await retracting)!;
+    t.match(alerts, [
+      { kind: "opened", droppedUnsent: true },
+      { kind: "escalated", droppedUnsent: true },
+      { kind: "closed", droppedUnsent: true },
+    ]);
+  });
+
+  await t.test("alerts by what became of them for each channel", async (t) => {
+    const slug = await begin();
+    const opened = { state: "delivered" };
+    const [first, second, busy, lost] = await channels(4);
+    await expandAll(pool);
+    await became(pool, first!, "opened", opened);
+    await became(pool, second!, "opened", opened);
+    await became(pool, first!, "escalated", opened);
+    await became(pool, busy!, "opened", { claimedForS: 60 });
+    // whoever sent it was killed
+    await became(pool, lost!, "opened", { claimedForS: -1 });
+    const { code, output } = await retract(t, slug, "--reason", "a drill");
+    t.equal(code, 0, output);
+    t.match(
+      output,
+      [
+        `retracted ${slug}`,
+        "alerts that were delivered before: opened to 2 channels, escalated to 1 channel",
+        "alerts on their way, which may still arrive: opened to 2 channels",
+        "alerts dropped: escalated for 3 channels",
+        "",
+      ].join("\n"),
+    );
+    t.strictSame(await deliveriesOf(pool), [
+      ["opened", first, "delivered", null, null],
+      ["opened", second, "delivered", null, null],
+      ["opened", busy, "due", null, null],
+      ["opened", lost, "due", null, null],
+      ["escalated", first, "delivered", null, null],
+      ...[second, busy, lost].map((channel) => [
+        ...["escalated", channel, "dropped", "its incident was retracted"],
+        null,
+      ]),
+    ]);
+    // as a dispatcher does that takes it over
+    await pool.file("claim_deliveries", [
+      null,
+      "us",
+      60_000,
+      10,
+      "{}",
+      Buffer.alloc(0),
+    ]);
+    t.match((await deliveriesOf(pool))[3], [
+      ...["opened", lost, "dropped", "its incident was retracted", "lost"],
+    ]);
+  });
+
+  await t.test("what is put in line at that moment is dropped", async (t) => {
+    const slug = await begin();
+    const [channel] = await channels(1);
+    let retracting: Promise<Retracted> | undefined;
+    await pool.transaction(async (tx) => {
+      await expandAll(tx);
+      retracting = retractIncident(pool, slug, "it raced");
+      await until(() => isWaitedFor(tx));
+    });
+    t.match((await retracting)!.alerts, [
+      { kind: "opened", droppedUnsent: false, underWay: 0, dropped: 1 },
+      { kind: "escalated", droppedUnsent: false, underWay: 0, dropped: 1 },
+    ]);
+    t.match(await deliveriesOf(pool), [
+      ["opened", channel, "dropped"],
+      ["escalated", channel, "dropped"],
+    ]);
+  });
+
+  await t.test("a mistake is told in a sentence", async (t) => {
+    const slug = await begin();
+    const mistakes: [string[], RegExp][] = [
+      [
+        ["retract", slug.replace("rest", "ws"), "--reason", "x"],
+        new RegExp(
+          `there is no incident "kraken-\\S+-ws-degraded"; of that venue and day there are ${slug}$`,
+        ),
+      ],
+      [
+        ["retract", "kraken", "--reason", "x"],
+        /there is no incident "kraken"; a slug looks like kraken-2026-01-31-rest-outage, and \/v1\/incidents lists them$/,
+      ],
+      [
+        ["retract", "okx-2020-01-01-rest-outage", "--reason", "x"],
+        /there is no incident "okx-2020-01-01-rest-outage"; a slug looks like/,
+      ],
+      [["retract", slug], /--reason is missing/],
+      [
+        ["retract", slug, "--reason", " "],
+        /--reason: expected a sentence of 1 to 500 characters .*, got an empty one$/,
+      ],
+      [
+        ["retract", slug, "--reason", "x".repeat(501)],
+        /--reason: expected .*, got one of 501$/,
+      ],
+      [["retract"], /incident retract takes SLUG besides options, got none/],
+      [
+        ["close", slug],
+        /incident has no action "close", its actions are retract; venuewatch incident --help says/,
+      ],
+      [[], /incident does several things, its actions are retract/],
+    ];
+    for (const [args, said] of mistakes) {
+      const { code, output } = await cli(t, url, ["incident", ...args]);
+      t.equal(code, 2, args.join(" ").slice(0, 80));
+      t.match(output.trimEnd(), said);
+      t.notMatch(output, /^ +at /m, "no stack");
+    }
+    const [left] = await pool.query<{ n: number }>(
+      sql`select count(*) as n from incident where retracted_at is null`,
+    );
+    t.equal(left!.n, 1, "nothing was retracted");
+  });
+});
+
+/** As a dispatcher does. */
+async function expandAll(db: Db): Promise<void> {
+  await db.file("expand_alerts", [null, 100]);
+}
+
+/** Of what is in line for a channel: it was delivered, or somebody has begun to send it. */
+async function became(
+  db: Db,
+  channel: number,
+  kind: string,
+  {
+    state = "due",
+    claimedForS = null,
+  }: { state?: string; claimedForS?: number | null },
+): Promise<void> {
+  await db.query(sql`
+    with changed as (
+      update delivery d
+      set state = ${state},
+        ended_at = case when ${state} <> 'due' then clock_timestamp() end,
+        claimed_by = case when ${claimedForS}::int is not null then 'somebody' end,
+        claimed_until = clock_timestamp() + ${claimedForS}::int * interval '1 second'
+      from alert_event e
+      where e.event_id = d.event_id and e.kind = ${kind} and d.channel_id = ${channel}
+      returning d.delivery_id, d.channel_id, d.claimed_by
+    )
+    insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at)
+    select delivery_id, channel_id, claimed_by, clock_timestamp() from changed where claimed_by is not null
+  `);
+}
+
+/** [kind, channel, state, reason, how its attempt ended], in the order of events and channels. */
+async function deliveriesOf(db: Db): Promise<unknown[][]> {
+  const rows = await db.query<{ row: unknown[] }>(sql`
+    select json_build_array(e.kind, d.channel_id, d.state, d.reason, a.result) as row
+    from delivery d
+    join alert_event e using (event_id)
+    left join delivery_attempt a using (delivery_id)
+    order by d.event_id, d.channel_id
+  `);
+  return rows.map(({ row }) => row);
+}
+
+/** On the embedded database a transaction has the only backend, so that all others wait anyway. */
+async function isWaitedFor(tx: Db): Promise<boolean> {
+  const [row] = await tx.query<{ waited: boolean }>(sql`
+    select is_embedded() or exists (
+      select from pg_locks where transactionid = pg_current_xact_id()::xid and not granted
+    ) as waited
+  `);
+  return row!.waited;
+}
+
+async function slugs(pool: Pool): Promise<string[]> {
+  const rows = await pool.query<{ slug: string }>(
+    sql`select slug from incident order by incident_id`,
+  );
+  return rows.map(({ slug }) => slug);
+}
+
+async function cli(t: Test, url: string, args: string[]) {
+  const script = runCli(t, args, { DATABASE_URL: url });
+  return { code: await script.ended, output: script.output() };
+}

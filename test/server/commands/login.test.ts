@@ -1,0 +1,262 @@
+/** Logins: that each has the rights and limits of its role, and that its password is nowhere but in its file. */
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import t, { type Test } from "tap";
+import { type Pool, sql } from "../../../shared/database/db.js";
+import { scramVerifier } from "../../../server/database/scram.js";
+import { cliWith } from "../../support/cli-input.js";
+import { migratedDatabase } from "../../support/database.js";
+import { superuserMissing } from "../../support/rights.js";
+
+const onServer = process.env.DATABASE_URL !== undefined;
+const withoutSuperuser = await superuserMissing();
+const password = "hunter2hunter2hunter2";
+
+void t.test("logins", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+
+  await t.test(
+    "the server knows the password by what it is given",
+    { skip: withoutSuperuser },
+    async (t) => {
+      const name = newLogin(t, pool);
+      await pool.script(`create role ${name} login password '${password}'`);
+      const [row] = await pool.query<{ kept: string }>(
+        sql`select rolpassword as kept from pg_authid where rolname = ${name}`,
+      );
+      const [, salt = ""] =
+        /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(row!.kept) ?? [];
+      t.equal(scramVerifier(password, Buffer.from(salt, "base64")), row!.kept);
+      t.not(scramVerifier(password), scramVerifier(password), "salted anew");
+    },
+  );
+
+  await t.test("a login has its role's rights and limits", async (t) => {
+    const name = newLogin(t, pool);
+    const verifier = scramVerifier(password);
+    const keep = (kind: string, connections: number | null = null) =>
+      pool.file("keep_login", [name, kind, verifier, connections]);
+
+    /** The setting that takes a superuser. */
+    const files = (limit: string) =>
+      withoutSuperuser
+        ? {
+            settings: [],
+            left: [`alter role ${name} set temp_file_limit = '${limit}'`],
+          }
+        : { settings: [`temp_file_limit=${limit}`], left: [] };
+
+    t.same(await keep("analyst"), [
+      { connections: 5, leftToSuperuser: files("4GB").left },
+    ]);
+    const analyst = {
+      memberOf: ["vw_analyst"],
+      connections: 5,
+      replication: false,
+      superuser: false,
+      settings: [
+        "default_transaction_read_only=on",
+        "idle_in_transaction_session_timeout=10min",
+        "idle_session_timeout=1h",
+        "statement_timeout=5min",
+        ...files("4GB").settings,
+      ],
+    };
+    t.same(await seen(pool, name), analyst);
+    await keep("analyst");
+    t.same(await seen(pool, name), analyst, "the same again");
+
+    t.same(await keep("probe", 7), [
+      { connections: 7, leftToSuperuser: files("100MB").left },
+    ]);
+    t.same(
+      await seen(pool, name),
+      {
+        ...analyst,
+        memberOf: ["vw_probe"],
+        connections: 7,
+        settings: [
+          "idle_in_transaction_session_timeout=1min",
+          "statement_timeout=1min",
+          ...files("100MB").settings,
+        ],
+      },
+      "and of its new role, with nothing left of the old one",
+    );
+
+    if (withoutSuperuser) {
+      await t.rejects(keep("replica"), { code: "42501" });
+      return;
+    }
+    await keep("replica");
+    t.match(await seen(pool, name), {
+      memberOf: [],
+      replication: true,
+      settings: [],
+    });
+    await t.rejects(keep("web"), { code: "42939", message: /is replication/ });
+  });
+
+  await t.test("nobody else is made a login of ours", async (t) => {
+    const name = newLogin(t, pool);
+    const power = withoutSuperuser ? "createdb" : "superuser";
+    await pool.script(`create role ${name} ${power}`);
+    const [superuser] = await pool.query<{ name: string }>(
+      sql`select rolname as name from pg_roles where rolsuper limit 1`,
+    );
+    for (const taken of [name, "vw_web", "pg_monitor", superuser!.name])
+      await t.rejects(
+        pool.file("keep_login", [taken, "web", "x", null]),
+        { code: "42939" },
+        taken,
+      );
+    t.match(await seen(pool, name), {
+      superuser: !withoutSuperuser,
+      memberOf: [],
+    });
+  });
+
+  await t.test(
+    "all roles together fit into a server's connections",
+    async (t) => {
+      const [row] = await pool.query<{ all: number }>(sql`
+    select sum(logins.connections_of(kind)) as all
+    from unnest(array['probe', 'core', 'web', 'analyst']) kind
+  `);
+      // docs/production.md has the sum. Three of the hundred are a superuser's, and those that replicate are counted apart
+      t.equal(row!.all, 89);
+    },
+  );
+
+  await t.test("venuewatch login refuses what is not to be", async (t) => {
+    const dir = t.testdir({
+      good: `${password}\n`,
+      short: "short\n",
+      two: "a\nb",
+    });
+    const login = (args: string[], env = { DATABASE_URL: url }) =>
+      cliWith(t, ["login", ...args], env);
+    const file = ["--password-file", join(dir, "good")];
+    for (const [args, sentence] of [
+      [["web1", ...file], "--role is missing"],
+      [
+        ["web1", "--role", "king", ...file],
+        "--role: expected probe, core, web",
+      ],
+      [["web1", "--role", "web"], "--password-file is missing"],
+      [["Web 1", "--role", "web", ...file], "expected a name of small letters"],
+      [
+        ["web1", "--role", "web", "--password-file", join(dir, "short")],
+        "expected a password of 12 to 200",
+      ],
+      [
+        ["web1", "--role", "web", "--password-file", join(dir, "two")],
+        "one line of text, and it has more than that",
+      ],
+      [
+        ["web1", "--role", "web", "--password-file", join(dir, "none")],
+        "reading it failed (ENOENT)",
+      ],
+      [
+        ["web1", "--role", "web", ...file, "--connections", "0"],
+        "--connections: expected a whole number",
+      ],
+      [
+        ["vw_web", "--role", "web", ...file],
+        "vw_web cannot be a login of ours",
+      ],
+    ] as const) {
+      const { code, err } = await login([...args]);
+      t.equal(code, 2, sentence);
+      t.match(err, sentence);
+      t.notMatch(err, "hunter2");
+    }
+    const { code, err } = await login(["web1", "--role", "web", ...file], {
+      DATABASE_URL: "",
+    });
+    t.equal(code, 2);
+    t.match(err, /embedded|nothing listens/);
+  });
+
+  await t.test(
+    "a login signs in with what is in its file, and nothing else shows it",
+    { skip: onServer ? false : "the embedded database has no logins" },
+    async (t) => {
+      const name = newLogin(t, pool);
+      const dir = t.testdir({});
+      const file = join(dir, "password");
+      writeFileSync(file, `${password}\n`);
+      const made = await cliWith(
+        t,
+        ["login", name, "--role", "web", "--password-file", file],
+        { DATABASE_URL: url, LOG_LEVEL: "debug" },
+      );
+      const left = withoutSuperuser
+        ? [`alter role ${name} set temp_file_limit = '1GB'`]
+        : [];
+      t.match(made, {
+        code: 0,
+        out: new RegExp(
+          `^${name} is a login of role web, with at most 24 connections\n` +
+            (withoutSuperuser
+              ? `These limits take a superuser; .*:\n  ${left[0]};\n$`
+              : "$"),
+        ),
+      });
+      t.notMatch(made.out + made.err, "hunter2");
+      const piped = await cliWith(
+        t,
+        ["login", name, "--role", "web", "--password-file", "-", "--json"],
+        { DATABASE_URL: url },
+        `${password}\n`,
+      );
+      t.same(JSON.parse(piped.out), {
+        login: name,
+        role: "web",
+        connections: 24,
+        leftToSuperuser: left,
+      });
+
+      const address = new URL(url);
+      address.username = name;
+      const client = new pg.Client({
+        connectionString: address.href,
+        password,
+      });
+      await client.connect();
+      t.teardown(() => client.end());
+      const { rows } = await client.query(
+        "select current_setting('statement_timeout') as time, current_setting('default_transaction_read_only') as only",
+      );
+      t.same(rows, [{ time: "20s", only: "on" }]);
+      await t.resolves(client.query("select * from venuewatch.sample limit 1"));
+      await t.rejects(client.query("delete from venuewatch.sample"));
+    },
+  );
+});
+
+/** A name of its own, as logins belong to the whole server. Gone when the test ends. */
+function newLogin(t: Test, pool: Pool): string {
+  const name = `login_${randomBytes(6).toString("hex")}`;
+  t.teardown(() => pool.script(`drop role if exists ${name}`));
+  return name;
+}
+
+async function seen(pool: Pool, name: string) {
+  const [row] = await pool.query(sql`
+    select
+      r.rolconnlimit as connections,
+      r.rolreplication as replication,
+      r.rolsuper as superuser,
+      coalesce((select array_agg(s order by s) from unnest(r.rolconfig) s), '{}') as settings,
+      coalesce(
+        (select array_agg(m.roleid::regrole::text) from pg_auth_members m where m.member = r.oid),
+        '{}'
+      ) as "memberOf"
+    from pg_roles r
+    where r.rolname = ${name}
+  `);
+  return row;
+}

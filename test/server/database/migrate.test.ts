@@ -1,0 +1,391 @@
+import { randomBytes } from "node:crypto";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import t, { type Test } from "tap";
+import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { migrate } from "../../../server/database/migrate.js";
+import { schemaState } from "../../../server/database/schema-state.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { type Registry } from "../../../shared/registry/registry.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { schemaNames, sqlFolder } from "../../../shared/database/sql-files.js";
+import { syncRegistry } from "../../../server/database/sync-registry.js";
+import { emptyDatabase, migratedDatabase } from "../../support/database.js";
+import { ago, measured, pastIncident } from "../../support/fleet.js";
+import { becoming } from "../../support/rights.js";
+import { notice, said, whole } from "../../support/said.js";
+
+const log = makeLog("test", "warn");
+const registry = await loadRegistry(packagedFile("registry.json"));
+
+void t.test("an empty database, with racing migrators", async (t) => {
+  const url = await emptyDatabase(t);
+  const pools = Array.from({ length: 5 }, () => poolOn(t, url));
+  const [pool] = pools as [Pool];
+  const files = await schemaNames(sqlFolder);
+
+  // the embedded database is migrated by its superuser alone
+  if (process.env.DATABASE_URL !== undefined)
+    await refusedWithoutRights(t, url);
+  t.strictSame(
+    await schemaState(pool),
+    { missing: files, unknown: [] },
+    "before, every schema file is missing",
+  );
+  t.strictSame(
+    await pool.query(sql`select to_regnamespace('venuewatch') as schema`),
+    [{ schema: null }],
+    "whoever may not migrate has changed nothing",
+  );
+
+  const told: string[] = [];
+  const telling = makeLog("test", "info", (line) => told.push(line));
+  const toldOf = (what: string) =>
+    told.filter((line) => line.includes(what)).length;
+  await Promise.all(pools.map((one) => migrate(one, registry, telling)));
+  t.equal(
+    toldOf("applied schema file"),
+    files.length,
+    "five migrators at once apply each file once",
+  );
+  t.equal(toldOf("made views and functions"), 1, "and define once");
+  t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
+  t.strictSame(await counts(pool), { venues: 15, regions: 3 });
+
+  const before = await appliedAt(pool);
+  told.length = 0;
+  await migrate(pool, registry, telling);
+  t.strictSame(await appliedAt(pool), before, "once more applies nothing");
+  t.strictSame(told, [], "and defines nothing");
+});
+
+void t.test("two migrators on an empty database", async (t) => {
+  const url = await emptyDatabase(t);
+  const pools = [poolOn(t, url), poolOn(t, url)] as const;
+  await Promise.all(pools.map((one) => migrate(one, registry, log)));
+  t.strictSame(await schemaState(pools[0]), { missing: [], unknown: [] });
+});
+
+void t.test("what a migration refuses", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const [first = ""] = await schemaNames(sqlFolder);
+
+  await t.test("an edited schema file", async (t) => {
+    const folder = await sqlCopy(t);
+    await append(folder, `schema/${first}`, "-- edited\n");
+    await t.rejects(migrate(pool, registry, log, folder), {
+      name: "UserError",
+      message: new RegExp(
+        `^A schema file must never change once applied, but ${first} differs`,
+      ),
+    });
+    t.ok(await definitionsStand(pool), "the definitions are left as they were");
+  });
+
+  await t.test("a schema file that fails", async (t) => {
+    const folder = await sqlCopy(t);
+    await append(
+      folder,
+      "schema/900-broken.sql",
+      "create table half_done ();\nselect 1 / 0;\n",
+    );
+    await t.rejects(migrate(pool, registry, log, folder), {
+      message:
+        "The schema file 900-broken.sql failed and was undone: division by zero",
+    });
+    const [row] = await pool.query<{ here: boolean }>(
+      sql`select to_regclass('venuewatch.half_done') is not null as here`,
+    );
+    t.notOk(row!.here, "nothing of it is left behind");
+    t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
+    t.ok(await definitionsStand(pool), "the definitions are left as they were");
+  });
+
+  await t.test("a broken definition", async (t) => {
+    const folder = await sqlCopy(t);
+    await append(folder, "upkeep.sql", "select no_such_function();\n");
+    await t.rejects(migrate(pool, registry, log, folder), {
+      message: /no_such_function/,
+    });
+    t.ok(await definitionsStand(pool), "the old ones stand");
+  });
+
+  await t.test("a database that is newer than the code", async (t) => {
+    const newer = await sqlCopy(t);
+    await append(newer, "schema/901-later.sql", "create table later ();\n");
+    await migrate(pool, registry, log, newer);
+    t.strictSame(await schemaState(pool), {
+      missing: [],
+      unknown: ["901-later.sql"],
+    });
+    await t.rejects(migrate(pool, registry, log), {
+      name: "UserError",
+      message:
+        /^The database was migrated by a newer build: it has 901-later.sql/,
+    });
+    t.ok(await definitionsStand(pool), "the newer definitions stand");
+  });
+});
+
+void t.test("definitions are made anew, whatever they were", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await pool.script(`
+    drop schema api cascade;
+    create schema api;
+    create view api.clock as select 1 as other, 'columns' as than, now() as ours;
+    create view api.left_over as select other from api.clock;
+    drop function upkeep.refused_after();
+    create function upkeep.refused_after() returns text language sql return 'another type';
+  `);
+  await migrate(pool, registry, log);
+  t.ok(await definitionsStand(pool));
+  const [row] = await pool.query<{ left: boolean }>(
+    sql`select to_regclass('api.left_over') is not null as left`,
+  );
+  t.notOk(row!.left, "what this build does not define is gone");
+});
+
+void t.test("a history from before 008", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await measured(pool, { from: ago(120), to: ago(0), venue: "okx" });
+  const daysAgo = (days: number) => ago(days * 86_400);
+  await measured(pool, {
+    ...{ from: daysAgo(20), to: new Date(+daysAgo(20) + 60_000) },
+    ...{ venue: "okx", component: "rest:ticker" },
+  });
+  await pool.query(sql`call upkeep.refresh_all(${daysAgo(21)}, now())`);
+  await pool.script(`
+    alter table incident drop constraint incident_started_at_whole_ms;
+    drop index incident_closed, incident_retracted
+  `);
+  const startedAt = ago(60).toISOString();
+  const slug = await pastIncident(pool, {
+    ...{ venue: "okx", component: "rest:ticker", minutes: 1 },
+    startedAt: startedAt.replace("Z", "789Z"),
+  });
+  const usual = await counted(pool);
+  await pool.script(`
+    drop schema api cascade;
+    drop materialized view usual_hour;
+    drop materialized view venue_latency_day;
+    delete from migration where name = '008-typical.sql'
+  `);
+
+  await migrate(pool, registry, log);
+  const [incident] = await pool.query<{ at: Date; left: number }>(sql`
+    select started_at as at, extract(microseconds from started_at)::int % 1000 as left from incident where slug = ${slug}
+  `);
+  t.strictSame(
+    { ...incident, at: incident!.at.toISOString() },
+    { at: startedAt, left: 0 },
+    "an incident begins when it was always written that it did",
+  );
+  await t.rejects(
+    pool.script("update incident set started_at = started_at - interval '1 s'"),
+    /cannot be changed/,
+    "and history is not rewritten again",
+  );
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  const [days] = usual;
+  t.ok(days!.hours > 0 && days!.minutes > 0);
+  t.strictSame(
+    await counted(pool),
+    usual,
+    "the first refresh counts all of it, not the last days alone",
+  );
+});
+
+async function counted(pool: Pool) {
+  return pool.query<{ hours: number; minutes: number }>(sql`
+    select (select sum(hours) from usual_hour) as hours, (select sum(minutes) from venue_latency_day) as minutes
+  `);
+}
+
+void t.test("the tables follow the registry", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const [kraken] = await idsOf(pool, "kraken");
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good)
+    select now(), component_id, 1, true from component where venue_id = ${kraken!.venueId}
+  `);
+
+  await migrate(pool, without(registry, "kraken"), log);
+  t.strictSame(
+    await publishedOf(pool, "kraken"),
+    [false],
+    "a venue that leaves is unpublished, and not deleted",
+  );
+  await migrate(pool, registry, log);
+  t.strictSame(await publishedOf(pool, "kraken"), [true], "it comes back");
+  t.strictSame((await idsOf(pool, "kraken"))[0], kraken, "as what it was");
+  const [history] = await pool.query<{ samples: number }>(
+    sql`select count(*) as samples from sample`,
+  );
+  t.ok(history!.samples > 0, "with its history");
+
+  const changed = structuredClone(registry);
+  const venue = changed.venues.find(({ id }) => id === "kraken")!;
+  venue.name = "Kraken Pro";
+  const gone = venue.rest.shift()!;
+  changed.regions.splice(1, 1);
+  await migrate(pool, changed, log);
+  const names = await pool.query<{ name: string }>(
+    sql`select name from venue where venue = 'kraken'`,
+  );
+  t.strictSame(names, [{ name: "Kraken Pro" }], "a renamed venue is renamed");
+  const components = await pool.query<{ component: string }>(sql`
+    select component from component where venue_id = ${kraken!.venueId} and not published
+  `);
+  t.strictSame(
+    components,
+    [{ component: `rest:${gone.name}` }],
+    "a component that leaves is unpublished",
+  );
+  const regions = await pool.query<{ region: string }>(sql`
+    select region from region where published order by position
+  `);
+  t.strictSame(
+    regions.map(({ region }) => region),
+    changed.regions.map(({ id }) => id),
+    "a region that leaves is unpublished",
+  );
+
+  await t.test("no start draws ids that it does not need", async (t) => {
+    const drawn = () =>
+      pool.query(sql`
+        select sequencename, last_value from pg_sequences where schemaname = 'venuewatch' order by 1
+      `);
+    await migrate(pool, registry, log);
+    const before = await drawn();
+    await syncRegistry(pool, registry);
+    t.strictSame(await drawn(), before);
+  });
+
+  await t.test("a feed that moves stays itself", async (t) => {
+    const sources = () =>
+      pool.query<{ venue: string; source_id: number; api: string }>(sql`
+        select v.venue, source_id, s.api
+        from venue v
+        join official_source s using (source_id)
+        where v.venue in ('kraken', 'kraken-futures', 'deribit') and s.published
+        order by v.position
+      `);
+    await syncRegistry(pool, registry);
+    const before = await sources();
+    const at = (minutesAgo: number) =>
+      new Date(Date.now() - minutesAgo * 60_000);
+    const one = notice("a", at(50));
+    await said(pool, "kraken", at(9), [whole(one)]);
+
+    const moved = structuredClone(registry);
+    const api = "https://elsewhere.example/api/v2/incidents.json";
+    for (const { official } of moved.venues)
+      if (official?.page === "https://status.kraken.com") official.api = api;
+    await syncRegistry(pool, moved);
+    t.strictSame(
+      await sources(),
+      before.map((row) =>
+        row.venue.startsWith("kraken") ? { ...row, api } : row,
+      ),
+    );
+    const kept = () =>
+      pool.query(
+        sql`select vanished, left_at is null as listed from official_incident`,
+      );
+    t.strictSame(await kept(), [{ vanished: false, listed: false }]);
+    await said(pool, "kraken", at(1), [whole(one)]);
+    t.strictSame(await kept(), [{ vanished: false, listed: true }]);
+    const [changes] = await pool.query<{ count: number }>(
+      sql`select count(*) from official_change`,
+    );
+    t.equal(changes!.count, 1, "nothing was told");
+
+    const other = structuredClone(moved);
+    for (const { official } of other.venues)
+      if (official?.api === api) official.kind = "betterstack";
+    await syncRegistry(pool, other);
+    t.equal((await sources())[0]!.source_id, before[0]!.source_id);
+  });
+});
+
+async function refusedWithoutRights(t: Test, url: string): Promise<void> {
+  const pool = openPool(url, { applicationName: "test", log, max: 1 });
+  const [database] = await pool.query<{ name: string }>(
+    sql`select current_database() as name`,
+  );
+  const name = `migrator_${randomBytes(6).toString("hex")}`;
+  await pool.script(`create role ${name}`);
+  await pool.script(becoming(name));
+  await t.rejects(migrate(pool, registry, log), {
+    name: "UserError",
+    message: new RegExp(
+      `^Only a superuser, or the database's owner .+; ${name} is neither. ` +
+        `Ask an administrator for: alter database ${database!.name} owner to ${name}; .*grant vw_core to ${name}.*; grant vw_definer to ${name}`,
+    ),
+  });
+  await pool.script("reset role");
+  await pool.script(`drop role ${name}`);
+  await pool.close();
+}
+
+function poolOn(t: Test, url: string): Pool {
+  const pool = openPool(url, { applicationName: "test", log });
+  t.teardown(() => pool.close());
+  return pool;
+}
+
+async function sqlCopy(t: Test): Promise<URL> {
+  const folder = t.testdir();
+  await cp(sqlFolder, folder, { recursive: true });
+  return pathToFileURL(`${folder}/`);
+}
+
+async function append(folder: URL, path: string, text: string) {
+  const file = new URL(path, folder);
+  const before = await readFile(file, "utf8").catch(() => "");
+  await writeFile(file, before + text);
+}
+
+async function counts(pool: Pool) {
+  const [row] = await pool.query(sql`
+    select
+      (select count(*) from venue where published) as venues,
+      (select count(*) from region where published) as regions
+  `);
+  return row;
+}
+
+async function appliedAt(pool: Pool) {
+  return pool.query(
+    sql`select name, applied_at from venuewatch.migration order by name`,
+  );
+}
+
+async function definitionsStand(pool: Pool): Promise<boolean> {
+  const [row] = await pool.query<{ stand: boolean }>(sql`
+    select upkeep.refused_after() = interval '7 days' and not engine_fresh as stand from api.clock
+  `);
+  return row!.stand;
+}
+
+async function idsOf(pool: Pool, venue: string) {
+  return pool.query<{ venueId: number; components: number[] }>(sql`
+    select v.venue_id as "venueId", array_agg(c.component_id order by c.component) as components
+    from venue v
+    join component c using (venue_id)
+    where v.venue = ${venue}
+    group by v.venue_id
+  `);
+}
+
+async function publishedOf(pool: Pool, venue: string) {
+  const rows = await pool.query<{ published: boolean }>(
+    sql`select published from venue where venue = ${venue}`,
+  );
+  return rows.map(({ published }) => published);
+}
+
+function without(all: Registry, venue: string): Registry {
+  return { ...all, venues: all.venues.filter(({ id }) => id !== venue) };
+}

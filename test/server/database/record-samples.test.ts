@@ -1,0 +1,238 @@
+import t from "tap";
+import { openPool, sql } from "../../../shared/database/db.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { recordSamples } from "../../../server/database/record-samples.js";
+import type { Sample } from "../../../shared/measurement/sample.js";
+import { migratedDatabase } from "../../support/database.js";
+import { madeSample } from "../../support/made-sample.js";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+void t.test("a batch of samples", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = Date.now();
+  const batch = [
+    madeSample({ slotAt: new Date(now - 2_000) }),
+    madeSample({
+      slotAt: new Date(now - 1_000),
+      good: false,
+      fault: "timeout",
+      fresh: true,
+      certificateExpiresAt: new Date(now + dayMs),
+      head: 23_000_000_000,
+      clockErrorMs: -1900,
+      clockErrorWithinMs: 40,
+    }),
+    madeSample({
+      slotAt: new Date(now - 1_000),
+      component: "ws:trades",
+      messages: 40,
+      quietMs: 900,
+      eventAgeMs: -3,
+      sequenceGaps: 2,
+      lateMs: 70,
+    }),
+    madeSample({
+      slotAt: new Date(now - 1_000),
+      component: "ws:book",
+      good: false,
+      fault: "closed",
+      unserved: true,
+    }),
+  ];
+  const record = async (samples: Sample[]) => {
+    const { timeline, ...recorded } = await recordSamples(
+      pool,
+      "us-east",
+      samples,
+    );
+    t.match(timeline, /^[0-9A-F]{8}$/);
+    return recorded;
+  };
+
+  t.strictSame(
+    await record(batch),
+    { stored: 4, duplicates: 0, refused: 0, unknown: [] },
+    "is stored",
+  );
+  t.strictSame(
+    await record(batch),
+    { stored: 0, duplicates: 4, refused: 0, unknown: [] },
+    "sent again, is not stored again",
+  );
+  const again = madeSample({ slotAt: new Date(now - 500) });
+  t.strictSame(
+    await record([again, again, batch[0]!]),
+    { stored: 1, duplicates: 2, refused: 0, unknown: [] },
+    "one that holds a sample twice stores it once",
+  );
+  t.strictSame(await record([]), {
+    stored: 0,
+    duplicates: 0,
+    refused: 0,
+    unknown: [],
+  });
+  const unheard = madeSample({
+    slotAt: new Date(now - 100),
+    component: "rest:unheard",
+  });
+  const nowhere = madeSample({ slotAt: new Date(now - 200), venue: "nowhere" });
+  const tooOld = new Date(now - 7 * dayMs - minuteMs);
+  t.strictSame(
+    await record([
+      madeSample({ slotAt: new Date(now - 300) }),
+      unheard,
+      { ...nowhere, slotAt: tooOld },
+      nowhere,
+    ]),
+    { stored: 1, duplicates: 0, refused: 1, unknown: [unheard, nowhere] },
+    "is handed back what is of an unknown component, and will not be too old",
+  );
+  t.strictSame(
+    await record([
+      madeSample({ slotAt: new Date(now - 7 * dayMs - minuteMs) }),
+      madeSample({ slotAt: new Date(now - 7 * dayMs + minuteMs) }),
+      madeSample({ slotAt: new Date(now + 2 * minuteMs) }),
+      madeSample({ slotAt: new Date(now + minuteMs / 2) }),
+    ]),
+    { stored: 2, duplicates: 0, refused: 2, unknown: [] },
+    "is refused what is older than seven days, or ahead by more than a minute",
+  );
+  const refused = {
+    slotAt: new Date(now - 400),
+    component: "ws:trades",
+    good: false,
+    fault: "handshake",
+    refusal: `60018 ${"x".repeat(300)}`,
+  } as const;
+  await record([madeSample(refused)]);
+  t.strictSame(
+    await pool.query(sql`
+      select refusal from sample where ts = ${refused.slotAt}
+    `),
+    [{ refusal: refused.refusal.slice(0, 200) }],
+    "keeps how the venue put its refusal, within bounds",
+  );
+  await t.rejects(
+    recordSamples(pool, "atlantis", batch),
+    /knows the region atlantis, this one does not: run `venuewatch migrate`/,
+    "of an unknown region is not lost",
+  );
+
+  const stored = await pool.query(sql`
+    select c.component, s.good, s.fault, s.latency_us, s.messages, s.quiet_ms, s.event_age_ms, s.sequence_gaps, s.late_ms, s.fresh, s.certificate_expires_at,
+      s.head::text, s.clock_error_ms, s.clock_error_within_ms, s.unserved
+    from sample s
+    join component c using (component_id)
+    where s.ts = ${batch[1]!.slotAt}
+    order by c.component
+  `);
+  const none = {
+    messages: null,
+    quiet_ms: null,
+    event_age_ms: null,
+    sequence_gaps: null,
+    late_ms: null,
+  };
+  t.strictSame(
+    stored,
+    [
+      {
+        component: "rest:ticker",
+        good: false,
+        fault: "timeout",
+        latency_us: 80_000,
+        ...none,
+        fresh: true,
+        certificate_expires_at: new Date(now + dayMs),
+        head: "23000000000",
+        clock_error_ms: -1900,
+        clock_error_within_ms: 40,
+        unserved: null,
+      },
+      {
+        component: "ws:book",
+        good: false,
+        fault: "closed",
+        latency_us: 80_000,
+        ...none,
+        fresh: null,
+        certificate_expires_at: null,
+        head: null,
+        clock_error_ms: null,
+        clock_error_within_ms: null,
+        unserved: true,
+      },
+      {
+        component: "ws:trades",
+        good: true,
+        fault: null,
+        latency_us: 80_000,
+        messages: 40,
+        quiet_ms: 900,
+        event_age_ms: -3,
+        sequence_gaps: 2,
+        late_ms: 70,
+        fresh: null,
+        certificate_expires_at: null,
+        head: null,
+        clock_error_ms: null,
+        clock_error_within_ms: null,
+        unserved: null,
+      },
+    ],
+    "every field is where it belongs",
+  );
+});
+
+void t.test("a sample is good exactly when it has no fault", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const insert = (good: boolean, fault: string | null) =>
+    pool.query(sql`
+      insert into sample (ts, component_id, region_id, good, fault) values (now(), 1, 1, ${good}, ${fault}::fault)
+    `);
+  await t.rejects(insert(true, "timeout"), { code: "23514" });
+  await t.rejects(insert(false, null), { code: "23514" });
+  await t.resolves(insert(false, "timeout"));
+});
+
+void t.test("three regions insert while roll-ups are refreshed", async (t) => {
+  const { pool, url, registry } = await migratedDatabase(t);
+  const log = makeLog("test", "warn");
+  const refresher = openPool(url, { applicationName: "refresher", log });
+  t.teardown(() => refresher.close());
+  const startMs = Math.floor(Date.now() / minuteMs) * minuteMs - 2 * minuteMs;
+
+  let inserting = true;
+  const refreshes = (async () => {
+    let done = 0;
+    while (inserting) {
+      await refresher.query(sql`call upkeep.refresh_newest(now())`);
+      done += 1;
+    }
+    return done;
+  })();
+  const totals = await Promise.all(
+    registry.regions.map(async ({ id }) => {
+      let stored = 0;
+      for (let slot = 0; slot < 20; slot++) {
+        const slotAt = new Date(startMs + slot * 5_000);
+        const batch = registry.venues.map(({ id: venue, rest }) =>
+          madeSample({ venue, component: `rest:${rest[0]!.name}`, slotAt }),
+        );
+        stored += (await recordSamples(pool, id, batch)).stored;
+      }
+      return stored;
+    }),
+  );
+  inserting = false;
+  t.ok((await refreshes) > 0);
+  t.strictSame(totals, [300, 300, 300], "every sample is stored");
+
+  await pool.query(sql`call upkeep.refresh_newest(now())`);
+  const [rolledUp] = await pool.query<{ samples: number }>(
+    sql`select sum(samples) as samples from sample_minute`,
+  );
+  t.equal(rolledUp!.samples, 900, "and the next refresh has rolled up all");
+});

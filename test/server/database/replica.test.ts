@@ -1,0 +1,107 @@
+/** What a web program says of the replica from which it reads. How real replicas lag is in topology.test.ts. */
+import t from "tap";
+import { replicaFound } from "../../../server/commands/doctor/replica.js";
+import { makeReplicaMetrics } from "../../../server/api/replica-metrics.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
+import {
+  replicaCheck,
+  type ReplicaState,
+  replicaState,
+} from "../../../server/database/replica.js";
+import { readSettings } from "../../../shared/config/settings.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { told } from "../../support/own-families.js";
+
+const log = makeLog("test", "error");
+
+const well: ReplicaState = {
+  is_replica: true,
+  receiving: true,
+  paused: false,
+  behind_bytes: 0,
+  behind_seconds: 0,
+  silent_seconds: 1.2,
+};
+
+void t.test("a replica is good while it lags for half a minute", (t) => {
+  for (const [state, ok, detail] of [
+    [{}, true, "0.0 s behind"],
+    [
+      { behind_seconds: 1.26, behind_bytes: 320 },
+      true,
+      "1.3 s behind; 320 bytes are not replayed yet",
+    ],
+    // nobody writes: that is no lag, however long it lasts
+    [
+      { behind_seconds: 4.2, silent_seconds: 3_600.5 },
+      true,
+      "4.2 s behind; nothing was written for 3600 s",
+    ],
+    [
+      { receiving: false, behind_seconds: 30 },
+      true,
+      "30.0 s behind; it receives nothing from its primary",
+    ],
+    [
+      { receiving: false, behind_seconds: 30.1 },
+      false,
+      "30.1 s behind, more than 30; it receives nothing from its primary",
+    ],
+    [
+      { paused: true, behind_seconds: 99, behind_bytes: 4_096 },
+      false,
+      "99.0 s behind, more than 30; its replay is paused; 4096 bytes are not replayed yet",
+    ],
+    [
+      { receiving: false, behind_seconds: null, behind_bytes: null },
+      false,
+      "nobody knows how far it is behind; it receives nothing from its primary",
+    ],
+    [{ is_replica: false }, true, "is a primary, and behind nobody"],
+  ] satisfies [Partial<ReplicaState>, boolean, string][])
+    t.same(replicaCheck({ ...well, ...state }), { ok, detail });
+  t.end();
+});
+
+void t.test("own metrics tell of replicas alone", async (t) => {
+  const shown = async (state: ReplicaState | null) => {
+    const own = makeOwnMetrics("web");
+    makeReplicaMetrics(own, () => Promise.resolve(state));
+    return Object.values(await told(own))
+      .filter(({ name }) => name.startsWith("venuewatch_replica_"))
+      .flatMap(({ series }) => series.map(({ name, value }) => [name, value]));
+  };
+  t.same(await shown({ ...well, behind_seconds: 2, behind_bytes: 7 }), [
+    ["venuewatch_replica_lag_seconds", 2],
+    ["venuewatch_replica_lag_bytes", 7],
+    ["venuewatch_replica_receiving", 1],
+  ]);
+  t.same(await shown({ ...well, receiving: false, behind_seconds: null }), [
+    ["venuewatch_replica_lag_bytes", 0],
+    ["venuewatch_replica_receiving", 0],
+  ]);
+  t.same(await shown({ ...well, is_replica: false }), []);
+  t.same(await shown(null), []);
+});
+
+void t.test("a primary in a replica's place is read as it is", async (t) => {
+  const { pool, registry, url } = await migratedDatabase(t);
+  t.match(await replicaState(pool), { is_replica: false });
+  const found = (databaseReadUrl: string) =>
+    replicaFound({ ...readSettings({}), databaseReadUrl }, log);
+  t.match(await found(url), { check: "replica", grade: "ok" });
+  t.match(await found("postgres://127.0.0.1:1/venues"), {
+    grade: "failure",
+    found: /nothing listens there; start it, or correct DATABASE_READ_URL/,
+  });
+  t.equal(await replicaFound(readSettings({}), log), null);
+  const api = await serve(t, { pool, registry, ofReplica: true });
+  const { body } = await api.ask<object>("/readyz");
+  t.match(body, {
+    checks: {
+      replica: { ok: true, detail: "is a primary, and behind nobody" },
+    },
+  });
+});

@@ -1,0 +1,325 @@
+import { randomBytes } from "node:crypto";
+import t, { type Test } from "tap";
+import { addChannel } from "../../../server/alerts/channels/add-channel.js";
+import { channelsOf } from "../../../server/alerts/channels/channels.js";
+import { removeChannel } from "../../../server/alerts/channels/remove-channel.js";
+import { rotateSecret } from "../../../server/alerts/channels/rotate-channel.js";
+import { makeSealing } from "../../../server/alerts/channels/sealing.js";
+import {
+  disableChannel,
+  enableChannel,
+} from "../../../server/alerts/channels/switch-channel.js";
+import {
+  keepServiceAddress,
+  serviceAddress,
+} from "../../../server/alerts/channels/service-address.js";
+import { startWeb } from "../../../server/api/web.js";
+import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { tick } from "../../../server/engine/tick.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { migrate } from "../../../server/database/migrate.js";
+import { schemaState } from "../../../server/database/schema-state.js";
+import { recordSamples } from "../../../server/database/record-samples.js";
+import type { Sample } from "../../../shared/measurement/sample.js";
+import { measureStalls } from "../../../server/stalls/measure.js";
+import { emptyDatabase, migratedDatabase } from "../../support/database.js";
+import { pastIncident } from "../../support/fleet.js";
+import { madeSample } from "../../support/made-sample.js";
+import { forgetAt, type Member, member } from "../../support/member.js";
+import { becoming } from "../../support/rights.js";
+
+const log = makeLog("test", "warn");
+const dayMs = 24 * 3_600_000;
+const onServer = process.env.DATABASE_URL !== undefined;
+
+void t.test("roles of least rights", async (t) => {
+  const { pool, url, registry } = await migratedDatabase(t);
+  const now = Date.now();
+
+  await t.test("vw_probe delivers samples, and reads none", async (t) => {
+    const probe = await actingAs(t, url, "vw_probe");
+    const old = madeSample({ slotAt: new Date(now - 3 * dayMs) });
+    t.match(
+      await deliver(probe, [old, madeSample({ slotAt: new Date(now) })]),
+      {
+        stored: 2,
+      },
+    );
+    await pool.query(
+      sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
+    );
+    const late = madeSample({ slotAt: new Date(+old.slotAt + 1_000) });
+    t.match(
+      await deliver(probe, [late, old]),
+      { stored: 1, duplicates: 1 },
+      "into compressed chunks too",
+    );
+    await refused(t, probe, "vw_probe", [
+      "select * from sample",
+      "select * from sample_minute",
+      "select * from incident",
+      "select * from api.venue",
+      "select * from impairment",
+      "select * from rules_in_force",
+      "select analytics.evidence('x')",
+      "select * from channel",
+      "select * from delivery",
+      "select * from delivery_attempt",
+      "update sample set good = good",
+      "delete from sample",
+      "delete from probe",
+      "update region_vantage set machine = null",
+      "delete from region_vantage",
+      "select * from retracted_in_confidence",
+      "update venue set former_ids = '{}'",
+      "update venue set published = false",
+      "insert into incident default values",
+      "call upkeep.retain(now())",
+      "call upkeep.refresh_late(now())",
+      "select drop_chunks('sample', older_than => now())",
+      "select compress_chunk(c) from show_chunks('sample') c",
+      "drop table sample",
+      "create table venuewatch.mine ()",
+    ]);
+  });
+
+  await t.test("vw_probe takes, shares and leaves venues", async (t) => {
+    const probe = await actingAs(t, url, "vw_probe");
+    t.strictSame(await schemaState(probe), { missing: [], unknown: [] });
+    const [first, second, third] = [1, 2, 3].map(() =>
+      member(probe, { machine: "0123456789abcdef" }),
+    ) as [Member, Member, Member];
+    const all = registry.venues.length;
+    await first.renew();
+    t.equal(first.venues.length, all);
+    for (const one of [second, first, second]) await one.renew();
+    t.ok(second.venues.length >= Math.floor(all / 2), "its share");
+    await forgetAt(pool, first.process);
+    await second.renew();
+    t.equal(second.venues.length, all, "the dead one's too");
+    await second.leave();
+    await third.renew();
+    t.equal(third.venues.length, all, "what was left");
+    const [vantage] = await probe.query<{ machine: string }>(
+      sql`select machine from region_vantage`,
+    );
+    t.match(vantage, { machine: "0123456789abcdef" }, "and says where it is");
+  });
+
+  await t.test("vw_core ticks and keeps the history up", async (t) => {
+    const core = await actingAs(t, url, "vw_core");
+    t.strictSame(await schemaState(core), { missing: [], unknown: [] });
+    t.ok(await core.file("lead", ["engine", "core of a test", 1_000, null]));
+    t.ok(await tick(core, new Date(now)));
+    t.match(await core.file("engine_state", [2_000]), [{ incidents_open: 0 }]);
+    t.match(await core.file("alerts_state"), [{ events_waiting: 0 }]);
+    await core.script("call upkeep.refresh_newest(now())");
+    await core.script("call upkeep.refresh_open_buckets(now())");
+    await core.script("call upkeep.refresh_late(now())");
+    const [row] = await core.query<{ chunk: string | null }>(
+      sql`select upkeep.compress_next(now()) as chunk`,
+    );
+    t.ok(row!.chunk, "compresses what a roll-up holds");
+    await core.script("call upkeep.retain(now() + interval '7 days')");
+    await core.script("vacuum region_state");
+    await core.script("analyze sample");
+    const [left] = await pool.query<{ old: number }>(
+      sql`select count(*) as old from sample where ts < now() - interval '1 day'`,
+    );
+    t.equal(left!.old, 0, "drops what is too old");
+    await refused(t, core, "vw_core", [
+      "update venue set published = false",
+      "insert into region (region, name, position) values ('x', 'x', 9)",
+      "drop table venue",
+      ...(onServer ? ["create temporary table mine ()"] : []),
+      "delete from migration",
+      "drop schema upkeep cascade",
+      "create table venuewatch.mine ()",
+      "create role another",
+    ]);
+  });
+
+  await t.test("vw_core keeps the channels", async (t) => {
+    const core = await actingAs(t, url, "vw_core");
+    const address = {
+      baseUrl: "https://a.example",
+      siteUrl: "https://b.example",
+    };
+    for (const baseUrl of ["https://c.example", address.baseUrl])
+      await keepServiceAddress(
+        core,
+        { ...address, baseUrl },
+        makeLog("test", "error"),
+      );
+    t.same(await serviceAddress(core), address, "and where links lead");
+    const sealing = makeSealing(randomBytes(32));
+    const { channel } = await addChannel(core, sealing, {
+      format: "native",
+      serviceRegion: null,
+      credential: { text: "https://example.org/hook", shownAs: "shown" },
+      description: "",
+      floor: "degraded",
+      venues: ["kraken"],
+      categories: null,
+      open: true,
+    });
+    await rotateSecret(core, sealing, channel.id, 24);
+    await disableChannel(core, channel.id);
+    await enableChannel(core, channel.id, true);
+    t.match(await channelsOf(core, {}), [{ id: channel.id, state: "on" }]);
+    t.match(await removeChannel(core, channel.id), { skipped: 0 });
+  });
+
+  await t.test("vw_web reads, and writes nothing", async (t) => {
+    const web = await actingAs(t, url, "vw_web");
+    for (const relation of await readable(pool))
+      await t.resolves(
+        web.text(`select * from ${relation} limit 1`, []),
+        relation,
+      );
+    await refused(t, web, "vw_web", [
+      "insert into venue_state (venue_id, state, since) values (1, 'outage', now())",
+      "update incident set severity = 'outage'",
+      "delete from sample",
+      "truncate sample",
+      "update migration set name = name",
+      "select engine.tick(now(), now(), engine.rules_at(now()), '', null, null)",
+      "insert into rules_in_force values (now(), '', '{}')",
+      "call upkeep.retain(now())",
+      "call upkeep.refresh_late(now())",
+      "select drop_chunks('sample', older_than => now())",
+      "create table venuewatch.mine ()",
+      "create view api.mine as select 1",
+      "drop function api.open_venue_hours cascade",
+      "drop function analytics.evidence cascade",
+      "alter function analytics.heads_backwards rename to mine",
+      "create function analytics.mine() returns int language sql return 1",
+      ...(onServer ? ["create temporary table mine ()"] : []),
+      "select * from analytics.samples",
+      "select analytics.evidence('x')",
+      "select * from leader",
+      "select * from channel",
+      "select * from service_address",
+      "select channel_id from channel",
+      "select * from delivery_attempt",
+      "update delivery set state = 'delivered'",
+      "delete from delivery",
+    ]);
+  });
+
+  await t.test("vw_web measures stall thresholds", async (t) => {
+    const web = await actingAs(t, url, "vw_web");
+    const reports = await measureStalls(web, registry, {
+      days: 1,
+      now: new Date(now),
+    });
+    t.equal(reports.length, 48, "one a stream");
+  });
+
+  await t.test("vw_web answers every question of the API", async (t) => {
+    const slug = await pastIncident(pool, {
+      ...{ venue: "kraken", component: "ws:trades" },
+      ...{ startedAt: new Date(now - 3_600_000), minutes: 5 },
+    });
+    const web = await actingAs(t, url, "vw_web");
+    t.strictSame(await schemaState(web), { missing: [], unknown: [] });
+    const api = await startWeb({
+      pool: web,
+      registry,
+      rateLimit: 0,
+      trustProxy: [],
+      baseUrl: "http://127.0.0.1",
+      siteUrl: "http://localhost",
+      log,
+      port: 0,
+      host: "127.0.0.1",
+    });
+    t.teardown(api.close);
+    for (const [path, status] of [
+      ...Object.entries(answers),
+      [`/v1/incidents/${slug}`, 200] as const,
+    ]) {
+      const answer = await fetch(`http://127.0.0.1:${api.port}${path}`);
+      t.equal(answer.status, status, path);
+      await answer.arrayBuffer();
+    }
+  });
+});
+
+void t.test("a migration writes to core's tables as core", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  t.ok(await tick(pool, new Date()));
+  await pool.script(
+    "alter table engine_clock add check (current_user = 'vw_core') not valid",
+  );
+  await t.rejects(
+    pool.script("call upkeep.published_past_changed()"),
+    { code: "23514" },
+    "a check runs as who writes",
+  );
+  await pool.script("delete from definition");
+  await migrate(pool, registry, log);
+});
+
+void t.test("two databases of one server, migrated at once", async (t) => {
+  const { registry } = await migratedDatabase(t);
+  const urls = await Promise.all([emptyDatabase(t), emptyDatabase(t)]);
+  const pools = urls.map((url) =>
+    openPool(url, { applicationName: "test", log }),
+  );
+  for (const pool of pools) t.teardown(() => pool.close());
+  await Promise.all(pools.map((pool) => migrate(pool, registry, log)));
+  for (const pool of pools) {
+    const [row] = await pool.query<{ owner: string }>(
+      sql`select tableowner as owner from pg_tables where tablename = 'sample'`,
+    );
+    t.equal(row!.owner, "vw_core");
+  }
+});
+
+/** Where a right is missing, the status is 500. */
+const answers: Record<string, number> = {
+  "/v1/status": 200,
+  "/v1/exchanges/kraken": 200,
+  "/v1/exchanges/kraken?range=7d": 200,
+  "/v1/regions": 200,
+  "/v1/incidents": 200,
+  "/v1/incidents/no-such-incident": 404,
+  "/metrics": 200,
+};
+
+/** One connection that acts as the role; a member's login would have the same rights. */
+async function actingAs(t: Test, url: string, role: string): Promise<Pool> {
+  const pool = openPool(url, { applicationName: "test", log, max: 1 });
+  t.teardown(() => pool.close());
+  await pool.script(becoming(role));
+  return pool;
+}
+
+async function refused(
+  t: Test,
+  db: Pool,
+  role: string,
+  statements: string[],
+): Promise<void> {
+  for (const statement of statements) {
+    // a connection whose statement failed is not used again
+    await db.script(`set role ${role}`);
+    await t.rejects(db.script(statement), { code: "42501" }, statement);
+  }
+}
+
+async function readable(pool: Pool): Promise<string[]> {
+  const rows = await pool.query<{ relation: string }>(sql`
+    select format('%I.%I', schemaname, viewname) as relation from pg_views where schemaname in ('api', 'venuewatch')
+    union all
+    select format('%I.%I', schemaname, tablename) from pg_tables
+    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration', 'definition', 'channel', 'delivery_attempt', 'service_address')
+    order by 1
+  `);
+  return rows.map(({ relation }) => relation);
+}
+
+function deliver(db: Pool, samples: Sample[]) {
+  return recordSamples(db, "us-east", samples);
+}

@@ -1,0 +1,145 @@
+/** `alter extension timescaledb update`, as docs/production.md has it, from the oldest tested version to the newest that the server has. */
+import pg from "pg";
+import t from "tap";
+import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { accepted, tick } from "../../../server/engine/tick.js";
+import { migrate } from "../../../server/database/migrate.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { isTested } from "../../../server/database/require-extension.js";
+import { definitionsMade } from "../../../server/database/schema-state.js";
+import { emptyDatabase } from "../../support/database.js";
+import {
+  insertRaw,
+  randomFrom,
+  samplesWithin,
+} from "../../support/random-samples.js";
+import { superuserMissing } from "../../support/rights.js";
+
+const log = makeLog("test", "error");
+const registry = await loadRegistry(packagedFile("registry.json"));
+const dayMs = 86_400_000;
+
+const versions = await versionsOn(process.env.DATABASE_URL);
+const [oldest = "", newest = ""] = [versions[0], versions.at(-1)];
+
+void t.test(
+  "a history survives an upgrade of TimescaleDB, and upkeep goes on",
+  {
+    skip:
+      (await superuserMissing()) ||
+      (oldest === newest &&
+        `expected two tested versions of TimescaleDB, got ${newest || "the embedded one"}`),
+  },
+  async (t) => {
+    const url = await emptyDatabase(t);
+    t.comment(`from ${oldest} to ${newest}`);
+
+    // a new database has it where template1 has
+    await inFreshSession(url, "drop extension if exists timescaledb");
+    // the first statement of a session, as the loader wants it
+    await inFreshSession(
+      url,
+      `create extension timescaledb version '${oldest}'`,
+    );
+    const now = new Date();
+    const before = await onPool(url, async (pool) => {
+      await migrate(pool, registry, log);
+      await measured(pool, new Date(+now - 2 * dayMs));
+      await pool.query(sql`call upkeep.refresh_late(${now})`);
+      t.ok((await compressAll(pool, now)) > 0);
+      return historyOf(pool);
+    });
+
+    await inFreshSession(url, "alter extension timescaledb update");
+    await onPool(url, async (pool) => {
+      t.same(await historyOf(pool), before, "nothing is lost");
+      t.match(await definitionsMade(pool), { intact: true });
+      await migrate(pool, registry, log);
+      await measured(pool, new Date(+now - dayMs));
+      await pool.query(sql`call upkeep.refresh_late(${now})`);
+      const after = await historyOf(pool);
+      t.ok(after.minutes > before.minutes, "what comes later is rolled up");
+      t.ok((await compressAll(pool, now)) > 0, "and compressed");
+      t.same(await historyOf(pool), after);
+      accepted(await tick(pool, now));
+      const [retained] = await pool.query<{ dropped: number }>(
+        sql`call upkeep.retain(${new Date(+now + 20 * dayMs)})`,
+      );
+      t.ok(retained!.dropped > 0, "what is too old is dropped");
+    });
+  },
+);
+
+/** Tested ones, oldest first. */
+async function versionsOn(url: string | undefined): Promise<string[]> {
+  // the embedded one has one
+  if (!url) return [];
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ version: string; postgres: string }>(`
+    select version, current_setting('server_version') as postgres
+    from pg_available_extension_versions
+    where name = 'timescaledb'
+    order by string_to_array(substring(version from '^[0-9.]+'), '.')::int[]
+  `);
+  await client.end();
+  return rows
+    .filter(({ version, postgres }) =>
+      isTested({ timescaledb: version, postgres }),
+    )
+    .map(({ version }) => version);
+}
+
+async function inFreshSession(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
+
+/** Connections of before an upgrade keep the library of before. */
+async function onPool<Result>(
+  url: string,
+  work: (pool: Pool) => Promise<Result>,
+): Promise<Result> {
+  const pool = openPool(url, { applicationName: "test", log });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.close();
+  }
+}
+
+async function measured(pool: Pool, at: Date): Promise<void> {
+  await insertRaw(
+    pool,
+    samplesWithin(randomFrom(+at), at, 5, [1, 2, 6], [1, 2, 3]),
+  );
+}
+
+async function compressAll(pool: Pool, now: Date): Promise<number> {
+  for (let count = 0; ; count += 1) {
+    const [row] = await pool.query<{ chunk: string | null }>(
+      sql`select upkeep.compress_next(${now}) as chunk`,
+    );
+    if (row!.chunk === null) return count;
+  }
+}
+
+async function historyOf(pool: Pool) {
+  const [history] = await pool.query<{
+    samples: number;
+    minutes: number;
+    rolled: number;
+  }>(sql`
+    select
+      (select count(*) from sample) as samples,
+      (select count(*) from sample_minute) as minutes,
+      (select sum(samples)::int from sample_minute) as rolled,
+      (select count(*) from component_minute) as judged,
+      (select md5(string_agg(m::text, ' ' order by m::text)) from sample_minute m) as digest
+  `);
+  return history!;
+}

@@ -1,0 +1,208 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client } from "pg";
+import t from "tap";
+import { startEmbedded } from "../../../server/embedded/embedded.js";
+import * as wire from "../../../server/embedded/messages.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { metadataIsAnswered } from "../../support/metadata.js";
+import { connectWire, type WireClient } from "../../support/wire-client.js";
+
+const dataDir = t.testdir();
+const logged: string[] = [];
+const log = makeLog("database", "warn", (line) => logged.push(line));
+
+void t.test("who keeps the database and does nothing", async (t) => {
+  const embedded = await startEmbedded({
+    dataDir,
+    port: 0,
+    log,
+    idleTransactionMs: 300,
+    maxClients: 3,
+  });
+  t.teardown(() => embedded.close());
+  const next = new Client(embedded.url);
+  await next.connect();
+  t.teardown(() => next.end());
+  await next.query("create table note (name text)");
+  const knocking = await connectWire(embedded.url);
+  await knocking.until("Z");
+  // oftener than the limit: that others come must not prolong it
+  const knocks = setInterval(() => knocking.send(wire.sync()), 50);
+
+  for (const [name, bytes] of [
+    ["in a transaction", wire.query("begin; insert into note values ('x')")],
+    ["without Sync", wire.parse("select 1")],
+    [
+      "with half a message in a transaction",
+      Buffer.concat([wire.query("begin"), wire.query("commit").subarray(0, 7)]),
+    ],
+  ] as const) {
+    const idle = await connectWire(embedded.url);
+    await idle.until("Z");
+    idle.send(bytes);
+    const told = idle.until("E");
+    const { rows } = await next.query("select * from note");
+    t.same(rows, [], `${name}, is rolled back`);
+    t.match((await told).at(-1)!.body.toString(), "C25P03", "and told why");
+    if (!idle.socket.closed) await once(idle.socket, "close");
+  }
+
+  clearInterval(knocks);
+  const third = await connectWire(embedded.url);
+  await third.until("Z");
+  const fourth = await connectWire(embedded.url);
+  const refused = await fourth.until("E");
+  t.match(refused[0]!.body.toString(), "C53300", "one too many is refused");
+  t.match(logged.at(-1), /refused a client.*connections beyond the limit/);
+  knocking.socket.destroy();
+  third.socket.destroy();
+});
+
+void t.test("who has the database for too long", async (t) => {
+  const logins = ["guest"];
+  const embedded = await startEmbedded({
+    ...{ dataDir, port: 0, log, logins },
+    ...{ turnLimitMs: 300, statementLimitMs: 600 },
+  });
+  t.teardown(() => embedded.close());
+  const line = await readFile(join(dataDir, "guest.pgpass"), "utf8");
+  const url = new URL(embedded.url);
+  url.username = "guest";
+  url.password = line.trim().split(":").at(-1)!;
+  const [owner, guest, other] = (await Promise.all(
+    ([embedded.url, url.href, embedded.url] as const).map(async (address) => {
+      const client = new Client(address);
+      client.on("error", () => {});
+      await client.connect();
+      t.teardown(() => client.end().catch(() => {}));
+      return client;
+    }),
+  )) as [Client, Client, Client];
+  const loop = "do $$ begin loop perform 1; end loop; end $$";
+  await t.rejects(guest.query(loop), { code: "42501" }, "no functions");
+  await owner.query("grant usage on language plpgsql to guest");
+  for (const [name, text] of [
+    ["a loop", "do $$ begin loop perform 1; end loop; end $$"],
+    ["a sleep", "select pg_sleep(1e9)"],
+    [
+      "a join",
+      "select count(*) from generate_series(1, 1e6) a, generate_series(1, 1e6) b",
+    ],
+    [
+      "an endless query",
+      "with recursive n as (select 1 i union all select i + 1 from n) select count(*) from n",
+    ],
+    [
+      "an endless handler",
+      "do $$ begin loop begin perform 1 / 0; exception when others then null; end; end loop; end $$",
+    ],
+  ] as const) {
+    const ended = t.rejects(
+      guest.query(text),
+      { code: "57014", message: /300 ms/ },
+      name,
+    );
+    t.match(await other.query("select 1 as one"), { rows: [{ one: 1 }] });
+    await ended;
+  }
+  await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" });
+  await owner.query("set statement_timeout = '1h'");
+  await t.rejects(
+    owner.query("select pg_sleep(1e9)"),
+    { code: "57014" },
+    "whatever the session has set",
+  );
+  await guest.query("begin");
+  await t.rejects(guest.query("do $$ begin loop perform 1; end loop; end $$"), {
+    code: "57014",
+  });
+  await other.query("select 1");
+  await t.rejects(
+    guest.query("select 1"),
+    Error,
+    "its transaction has ended it",
+  );
+});
+
+void t.test("who does not log in for too long", async (t) => {
+  const embedded = await startEmbedded({
+    ...{ dataDir, port: 0, log, loginLimitMs: 300 },
+  });
+  t.teardown(() => embedded.close());
+  const complaint = async (client: WireClient) =>
+    (await client.until("E")).at(-1)!.body.toString();
+
+  const silent = await connectWire(embedded.url, true);
+  t.match(
+    await complaint(silent),
+    /C08P01.*proof of a password was expected within 300 ms/s,
+  );
+  const busy = new Client(embedded.url);
+  await busy.connect();
+  t.teardown(() => busy.end());
+  const sleeping = busy.query("select pg_sleep(0.8)");
+  const waiting = await connectWire(embedded.url);
+  t.match(
+    await complaint(waiting),
+    /C57P03.*busy with others for 300 ms/s,
+    "is no fault of one who waits for others",
+  );
+  await sleeping;
+});
+
+void t.test("an old directory", async (t) => {
+  const embedded = await startEmbedded({ dataDir, port: 0, log });
+  t.teardown(() => embedded.close());
+  const client = new Client(embedded.url);
+  await client.connect();
+  await metadataIsAnswered(t, client);
+  await client.end();
+});
+
+void t.test(
+  "what cannot be cancelled is a crash that all learn of",
+  async (t) => {
+    const embedded = await startEmbedded({
+      ...{ dataDir, port: 0, log, statementLimitMs: 500 },
+    });
+    const [stuck, waiting] = [
+      new Client(embedded.url),
+      new Client(embedded.url),
+    ];
+    for (const client of [stuck, waiting]) {
+      client.on("error", () => {});
+      await client.connect();
+    }
+    const deaf =
+      "do $$ begin loop begin perform pg_sleep(1); exception when query_canceled then null; end; end loop; end $$";
+    const told = t.rejects(stuck.query(deaf), { code: "57P02" });
+    const toldToo = t.rejects(waiting.query("select 1"), { code: "57P02" });
+    await t.rejects(embedded.failed, /longer than 500 ms/);
+    await Promise.all([told, toldToo]);
+    await embedded.close();
+
+    const again = await startEmbedded({ dataDir, port: 0, log });
+    t.teardown(() => again.close());
+    t.pass("the directory is free for a new start");
+  },
+);
+
+void t.test("a trap", async (t) => {
+  const embedded = await startEmbedded({ dataDir, port: 0, log });
+  const client = new Client(embedded.url);
+  client.on("error", () => {});
+  await client.connect();
+  // its library is missing in the build
+  const trap =
+    "create conversion c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1";
+  const told = t.rejects(client.query(trap), { code: "57P02" });
+  await t.rejects(
+    embedded.failed,
+    /^PostgreSQL crashed: (?!.*stack depth)/s,
+    "names its own cause",
+  );
+  await told;
+  await embedded.close();
+});

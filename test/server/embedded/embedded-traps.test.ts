@@ -1,0 +1,186 @@
+/** Statements that once ended the embedded database or left it without memory: each gets an ordinary error, and nobody else notices. */
+import { once } from "node:events";
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client } from "pg";
+import t, { type Test } from "tap";
+import {
+  type Embedded,
+  startEmbedded,
+} from "../../../server/embedded/embedded.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { connectWire } from "../../support/wire-client.js";
+
+const dataDir = t.testdir();
+const logged: string[] = [];
+const log = makeLog("database", "warn", (line) => logged.push(line));
+
+async function started(t: Test): Promise<Embedded> {
+  const embedded = await startEmbedded({
+    ...{ dataDir, port: 0, log, logins: ["guest"] },
+    // A busy machine takes longer than the usual limit until the memory is full.
+    turnLimitMs: 60_000,
+  });
+  t.teardown(() => embedded.close());
+  return embedded;
+}
+
+async function connected(
+  t: Test,
+  { url }: Embedded,
+  user: "guest" | "owner",
+): Promise<Client> {
+  const address = new URL(url);
+  if (user === "guest") {
+    const line = await readFile(join(dataDir, "guest.pgpass"), "utf8");
+    address.username = "guest";
+    address.password = line.trim().split(":").at(-1)!;
+  }
+  const client = new Client(address.href);
+  client.on("error", () => {});
+  await client.connect();
+  t.teardown(() => client.end().catch(() => {}));
+  return client;
+}
+
+/** Wants memory and looks up what deep statements have overwritten before. */
+const sound = "select length(repeat('x', 33554432)), count(*) from pg_proc";
+const sumOf = (terms: number) => `select ${Array(terms).fill("1").join(" + ")}`;
+const nested = (opening: string, closing: string, depth: number) =>
+  `${opening.repeat(depth)}1${closing.repeat(depth)}`;
+
+/** Undefined: it is answered. */
+const statements: [what: string, text: string, code?: string][] = [
+  ["a sum of 300 terms", sumOf(300)],
+  ["a sum of 3,000 terms", sumOf(3_000)],
+  ["a sum of 30,000 terms", sumOf(30_000), "54001"],
+  ["deep json", "select repeat('[', 200000)::json", "22P02"],
+  ["deep jsonb", "select repeat('[', 200000)::jsonb", "22P02"],
+  ["a deep expression", `select 'x' ~ '${nested("(", ")", 20_000)}'`],
+  ["deep tsquery", `select to_tsquery('${nested("(", ")", 20_000)}')`, "54001"],
+  ["many branches", Array(2_000).fill("select 1").join(" union all ")],
+  ["deep queries", `select ${nested("(select ", ")", 3_000)}`, "53200"],
+  ["deep parentheses", `select ${nested("(", ")", 50_000)}`, "42601"],
+  ["a large value", "select length(repeat('x', 1000000000))", "53200"],
+  [
+    "many values",
+    "select array_agg(repeat('x', 1000)) from generate_series(1, 3000000)",
+    "53200",
+  ],
+  ["another encoding", "set client_encoding = 'LATIN1'", "0A000"],
+  ["encoding", "select convert_to('é', 'LATIN1')", "42883"],
+  ["decoding", "select convert_from('\\x41', 'LATIN1')", "42883"],
+  [
+    "a conversion of one's own",
+    "create conversion pg_temp.c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1",
+    "42501",
+  ],
+];
+
+void t.test("what goes too deep or is too large", async (t) => {
+  const embedded = await started(t);
+  const guest = await connected(t, embedded, "guest");
+  const owner = await connected(t, embedded, "owner");
+  for (const [what, text, code] of statements) {
+    if (code) await t.rejects(guest.query(text), { code }, what);
+    else await t.resolves(guest.query(text), what);
+    await t.resolves(owner.query(sound), `after ${what}`);
+  }
+  const tooDeep = await owner
+    .query(sumOf(30_000))
+    .catch((error: Error) => error);
+  t.match(tooDeep, { hint: /embedded database has a stack of a fixed size/ });
+  for (const text of [
+    "set max_stack_depth = '512MB'",
+    "select 1; SET SESSION max_stack_depth TO '512MB'",
+  ])
+    await t.rejects(owner.query(text), {
+      code: "0A000",
+      message: /max_stack_depth cannot be changed/,
+    });
+  const deeper = connectWire(embedded.url, true, {
+    options: "-c Max_Stack_Depth=512MB",
+  });
+  t.match(
+    (await (await deeper).until("E")).at(-1)!.body.toString(),
+    /max_stack_depth cannot be changed/,
+  );
+  await owner.query(
+    "create function endless(i int) returns int language plpgsql as 'begin return endless(i + 1); end'",
+  );
+  await t.rejects(
+    owner.query("select endless(1)"),
+    { code: "54001" },
+    "a function without end",
+  );
+  await t.resolves(owner.query(sound));
+});
+
+void t.test("a client in another encoding is refused", async (t) => {
+  const { url } = await started(t);
+  const client = await connectWire(url, false, { client_encoding: "LATIN1" });
+  const refusal = (await client.until("E")).at(-1)!.body.toString();
+  t.match(refusal, /FATAL.*invalid value for parameter "client_encoding"/);
+  await t.resolves((await connectWire(url)).until("Z"), "others get in");
+});
+
+void t.test(
+  "settings that the host reads with a client's rights",
+  async (t) => {
+    const embedded = await started(t);
+    const owner = await connected(t, embedded, "owner");
+    const guest = await connected(t, embedded, "guest");
+    await owner.query(`
+    create schema elsewhere;
+    create function elsewhere.same(text, text) returns bool language plpgsql as $$ begin raise 'called'; end $$;
+    create operator elsewhere.= (leftarg = text, rightarg = text, function = elsewhere.same);
+    grant usage on schema elsewhere to guest`);
+    await guest.query("set search_path = elsewhere, pg_catalog");
+    await guest.query("set statement_timeout = '3s'");
+    await owner.query("select 1");
+    const { rows } = await guest.query("show statement_timeout");
+    t.same(
+      rows,
+      [{ statement_timeout: "3s" }],
+      "operators of others are not called",
+    );
+
+    await owner.query("revoke select on pg_catalog.pg_settings from public");
+    const [[expelled]] = await Promise.all([
+      once(guest, "error") as Promise<[Error]>,
+      guest.query("set timezone = 'Asia/Tokyo'"),
+    ]);
+    t.match(
+      expelled,
+      {
+        code: "42501",
+        message:
+          /terminating connection: its settings could not be read: permission denied for view pg_settings/,
+      },
+      "the client whose settings they are",
+    );
+    t.match(logged.at(-1), /a client was disconnected.*could not be read/);
+    await t.resolves(owner.query("select 1"), "others do not notice");
+    await owner.query("grant select on pg_catalog.pg_settings to public");
+    const again = await connected(t, embedded, "guest");
+    await t.resolves(again.query("set timezone = 'Asia/Tokyo'"));
+  },
+);
+
+void t.test("files that others could read", async (t) => {
+  const embedded = await started(t);
+  await embedded.close();
+  const files = ["pgdata", "database.password", "guest.pgpass"];
+  for (const name of files) await chmod(join(dataDir, name), 0o755);
+  const guest = join(dataDir, "guest.pgpass");
+  const password = await readFile(guest, "utf8");
+  await writeFile(`${guest}.new`, "left behind", { mode: 0o644 });
+  logged.length = 0;
+  await started(t);
+  for (const name of files) {
+    const { mode } = await stat(join(dataDir, name));
+    t.equal(mode & 0o077, 0, name);
+  }
+  t.equal(await readFile(guest, "utf8"), password, "the password stays");
+  t.match(logged.join(""), /could read[^]*database\.password[^]*guest\.pgpass/);
+});

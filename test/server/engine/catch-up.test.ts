@@ -1,0 +1,295 @@
+/** The engine was away: what it decides afterwards, what it tells of it, and what readers see meanwhile. */
+import t from "tap";
+import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { startCore } from "../../../server/engine/core.js";
+import { rulesRow } from "../../../server/engine/rules.js";
+import {
+  accepted,
+  decideUpTo,
+  dueInstants,
+  tick,
+} from "../../../server/engine/tick.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { migratedDatabase } from "../../support/database.js";
+import { everythingDecided, forgetDecisions } from "../../support/decisions.js";
+import { measured } from "../../support/fleet.js";
+import {
+  decideAllAlong,
+  decideWithPauses,
+  insertGappedWorld,
+  makeGappedWorld,
+} from "../../support/gapped-worlds.js";
+import { until } from "../../support/until.js";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** As the rules are, with fewer instants. */
+const quick = { ...rulesRow, step_ms: 10_000 };
+const ticker = { venue: "kraken", component: "rest:ticker" };
+
+/** Worlds in which much meets the pauses, in the first of them instants that are left out; GAPPED_WORLDS names how many more. */
+const seeds = [
+  7,
+  ...Array.from(
+    { length: Number(process.env.GAPPED_WORLDS ?? 0) },
+    (_, i) => 26 + i,
+  ),
+];
+
+void t.test("an engine that was away decides as if it had not", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  for (const seed of seeds) {
+    const world = makeGappedWorld(seed, 2.5);
+    await insertGappedWorld(pool, world);
+    await forgetDecisions(pool);
+    const all = await decideAllAlong(pool, world);
+    const expected = await everythingDecided(pool);
+    await forgetDecisions(pool);
+    const some = await decideWithPauses(pool, world);
+    t.strictSame(
+      await everythingDecided(pool),
+      expected,
+      `world ${seed}, by ${some} of ${all} instants`,
+    );
+    if (seed === seeds[0])
+      t.ok(some < all, "some instants of it were left out");
+  }
+});
+
+void t.test("a pause", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await watchFew(pool);
+  const now = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const ago = (ms: number) => new Date(now - ms);
+  t.beforeEach(async () => {
+    await forgetDecisions(pool);
+    await pool.script("truncate sample");
+  });
+
+  await t.test("without samples is gone over quickly", async (t) => {
+    await measured(pool, {
+      ...ticker,
+      from: ago(9 * hourMs),
+      to: ago(8 * hourMs),
+    });
+    await tick(pool, ago(8 * hourMs), { rules: quick });
+    const due = await dueInstants(pool, ago(0), quick);
+    t.ok(due.length < 200, `${due.length} instants of 8 hours`);
+    t.strictSame(due.at(-1)!.at, ago(0));
+    t.ok(due.every(({ anew }) => !anew));
+    for await (const one of decideUpTo(pool, ago(0), { rules: quick }))
+      accepted(one);
+    t.strictSame(
+      await tickers(pool),
+      [{ state: "unknown", since: ago(8 * hourMs - 50_000) }],
+      "unknown since too few samples were left of the last minute",
+    );
+  });
+
+  await t.test("holds what happens long after the last sample", async (t) => {
+    const world = { startMs: +ago(130 * minuteMs), endMs: +ago(80 * minuteMs) };
+    const steps = { ...rulesRow, step_ms: 20_000 };
+    const of = { from: ago(130 * minuteMs), to: ago(120 * minuteMs) };
+    async function isTheSame(what: string) {
+      await forgetDecisions(pool);
+      await decideAllAlong(pool, { ...world, rules: steps });
+      const expected = await everythingDecided(pool);
+      await forgetDecisions(pool);
+      await tick(pool, new Date(world.startMs), { rules: steps });
+      for (const to of [of.to, new Date(world.endMs)])
+        for await (const one of decideUpTo(pool, to, { rules: steps }))
+          accepted(one);
+      t.strictSame(await everythingDecided(pool), expected, what);
+    }
+
+    await measured(pool, { ...ticker, ...of });
+    await measured(pool, {
+      ...ticker,
+      from: ago(121 * minuteMs),
+      to: of.to,
+      regions: ["eu-central", "us-east"],
+      fault: "timeout",
+    });
+    // what a spool held back of us-east: every second answer was good
+    await pool.query(sql`
+      update sample s set received_after_s = 560, good = true, fault = null, latency_us = 80000
+      from region g
+      where g.region_id = s.region_id and g.region = 'us-east' and s.ts > ${ago(122 * minuteMs)}
+        and extract(epoch from s.ts)::bigint / 5 % 2 = 0
+    `);
+    await isTheSame("a retraction by samples that come after that");
+    t.match(await incidents(pool), [{ retracted_at: Date }]);
+
+    const slow = { venue: "okx", component: "rest:ticker", ...of };
+    await pool.query(
+      sql`update component set cadence_ms = 300000 where component = 'rest:ticker'`,
+    );
+    await measured(pool, slow);
+    await isTheSame("an endpoint that is measured every five minutes");
+    await pool.query(
+      sql`update component set cadence_ms = 5000 where component = 'rest:ticker'`,
+    );
+  });
+
+  await t.test("that is too long is not caught up", async (t) => {
+    const rules = { ...quick, catch_up_ms: 10 * minuteMs };
+    await measured(pool, { ...ticker, from: ago(hourMs), to: ago(0) });
+    await measured(pool, {
+      ...ticker,
+      from: ago(22 * minuteMs),
+      to: ago(15 * minuteMs),
+      fault: "timeout",
+    });
+    await tick(pool, ago(30 * minuteMs), { rules });
+    for await (const one of decideUpTo(pool, ago(20 * minuteMs), { rules }))
+      accepted(one);
+    t.match(await incidents(pool), [{ closed_at: null }]);
+
+    const walk = decideUpTo(pool, ago(0), { rules });
+    const first = accepted((await walk.next()).value!);
+    t.strictSame(new Date(first.at), ago(10 * minuteMs), "nothing before that");
+    t.strictSame(
+      await tickers(pool),
+      [{ state: "operational", since: ago(10 * minuteMs) }],
+      "states begin anew",
+    );
+    for await (const one of walk) accepted(one);
+    t.match(
+      await incidents(pool),
+      [{ closed_at: ago(9 * minuteMs) }],
+      "an open incident goes on, and closes after its hold",
+    );
+    t.equal(
+      (await dueInstants(pool, new Date(now + 10_000), rules)).filter(
+        ({ anew }) => anew,
+      ).length,
+      0,
+      "and all is as ever",
+    );
+  });
+
+  await t.test("reads unknown until it is nearly over", async (t) => {
+    const seen = () =>
+      pool.query(sql`
+      select s.state from api.component_state s join component c using (component_id) join venue v on v.venue_id = c.venue_id
+      where v.venue = 'kraken' and c.component = 'rest:ticker'
+    `);
+    const asCore = { rules: quick, now: null };
+    await measured(pool, { ...ticker, from: ago(20 * minuteMs), to: ago(0) });
+    await tick(pool, ago(19 * minuteMs), { rules: quick });
+    for await (const one of decideUpTo(pool, ago(6 * minuteMs), asCore))
+      accepted(one);
+    t.match(await tickers(pool), [{ state: "operational" }]);
+    t.strictSame(await seen(), [{ state: "unknown" }], "six minutes behind");
+    const silence = sql`select silent_since from engine_clock`;
+    t.strictSame(
+      await pool.query(silence),
+      [{ silent_since: ago(14 * minuteMs) }],
+      "since the end of the five minutes after which it was silent",
+    );
+    for await (const one of decideUpTo(pool, ago(2 * minuteMs), asCore))
+      accepted(one);
+    t.strictSame(
+      await seen(),
+      [{ state: "operational" }],
+      "two minutes behind",
+    );
+  });
+});
+
+void t.test("a core catches up", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  await watchFew(pool);
+  const [clock] = await pool.query<{ now: Date; boundary: Date }>(
+    sql`select clock_timestamp() as now, engine.typical_boundary(clock_timestamp()) as boundary`,
+  );
+  const nowMs = +clock!.now;
+  const pauseMs = Math.max(3 * hourMs, nowMs - +clock!.boundary);
+  const ago = (ms: number) => new Date(nowMs - ms);
+  await measured(pool, {
+    ...ticker,
+    from: ago(pauseMs + 10 * hourMs),
+    to: ago(pauseMs + hourMs),
+  });
+  await tick(pool, ago(pauseMs), { rules: quick });
+  // a fault that nobody noticed, and one that begins
+  await measured(pool, {
+    ...ticker,
+    from: ago(125 * minuteMs),
+    to: ago(110 * minuteMs),
+  });
+  await measured(pool, {
+    ...ticker,
+    from: ago(120 * minuteMs),
+    to: ago(118 * minuteMs),
+    fault: "timeout",
+  });
+  await measured(pool, {
+    ...ticker,
+    from: ago(5 * minuteMs),
+    to: ago(-minuteMs),
+  });
+  await measured(pool, {
+    ...ticker,
+    from: ago(10_000),
+    to: ago(-minuteMs),
+    fault: "timeout",
+  });
+
+  const lines: string[] = [];
+  const log = makeLog("core", "info", (line) => lines.push(line));
+  const corePool = openPool(url, { applicationName: "core", log });
+  t.teardown(() => corePool.close());
+  const leasePool = openPool(url, { applicationName: "core lease", log });
+  t.teardown(() => leasePool.close());
+  // what begins is noticed soon, by the time that a busy machine takes to go over hours
+  const rules = { ...quick, late_alert_ms: 30 * minuteMs };
+  const core = startCore({ pool: corePool, leasePool, log, rules });
+  t.teardown(() => core.close());
+  await until(async () => (await alerts(pool)).length > 3, 240_000, 100);
+
+  t.strictSame(
+    (await alerts(pool)).slice(0, 4),
+    [
+      { kind: "opened", late: true },
+      { kind: "escalated", late: true },
+      { kind: "closed", late: true },
+      { kind: "opened", late: false },
+    ],
+    "what was missed is told as late, and what goes on is not",
+  );
+  t.match(lines.join("\n"), /catches up .*has caught up/s);
+  t.equal(lines.filter((line) => line.includes(" error ")).length, 0);
+  const typical = await pool.query(sql`
+    select distinct holds_from - interval '10 minutes' as boundary, hours > 6 as "hoursOfBefore", p50_us from typical_latency
+  `);
+  t.strictSame(
+    typical,
+    [{ boundary: clock!.boundary, hoursOfBefore: true, p50_us: 80_000 }],
+    "typical latencies are made of hours that nobody had rolled up",
+  );
+});
+
+/** Those that anything is measured of: an instant takes half as long as with all. */
+async function watchFew(pool: Pool) {
+  await pool.query(
+    sql`update venue set published = venue in ('kraken', 'okx')`,
+  );
+}
+
+async function tickers(pool: Pool) {
+  return pool.query(sql`
+    select s.state, s.since from component_state s join component c using (component_id) join venue v using (venue_id)
+    where v.venue = 'kraken' and c.component = 'rest:ticker'
+  `);
+}
+
+async function incidents(pool: Pool) {
+  return pool.query<{ closed_at: Date | null; retracted_at: Date | null }>(
+    sql`select closed_at, retracted_at from incident order by incident_id`,
+  );
+}
+
+async function alerts(pool: Pool) {
+  return pool.query(sql`select kind, late from alert_event order by event_id`);
+}

@@ -1,0 +1,84 @@
+import { readFile } from "node:fs/promises";
+import t from "tap";
+import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { migratedDatabase } from "../../support/database.js";
+import { type Mutant, mutants } from "../../support/engine-mutants.js";
+import {
+  everyMutant,
+  inTurn,
+  whichMutants,
+} from "../../support/mutants-in-turn.js";
+import { goesAsExpected, play } from "../../support/scenario-play.js";
+import { readScenarios, type Scenario } from "../../support/scenario.js";
+
+void t.test("no clause of the rule book can be taken out", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const scenarios = await readScenarios();
+  const before = await definitions(pool);
+
+  // before any is played: whoever changes the engine is told at once
+  const originals = new Map<Mutant, string>();
+  for (const mutant of mutants)
+    originals.set(mutant, await definitionOf(mutant));
+
+  const tried = inTurn(mutants, ({ file }) => file);
+  t.comment(`${tried.length} of ${mutants.length} mutants, ${whichMutants}`);
+  for (const mutant of tried) {
+    const { breaks, noticedBy } = mutant;
+    const definition = originals.get(mutant)!;
+    await pool.script(definition.replace(mutant.found, () => mutant.becomes));
+    for (const name of everyMutant ? noticedBy : noticedBy.slice(0, 1)) {
+      const scenario = scenarios.find(({ file }) => file === `${name}.txt`);
+      if (!scenario) throw new Error(`there is no scenario ${name}.txt`);
+      t.ok(
+        await goesOtherwise(pool, scenario, mutant),
+        `${name} notices it when ${breaks}`,
+      );
+    }
+    await pool.script(definition);
+  }
+
+  t.strictSame(await definitions(pool), before, "all is as it was");
+});
+
+/** The function in which a mutant stands, as it is in the file. */
+async function definitionOf({ breaks, file, found }: Mutant): Promise<string> {
+  const text = await readFile(packagedFile(`sql/${file}`), "utf8");
+  // between definitions there are empty lines, and within one none that the left margin follows
+  const definition = text
+    .split(/\n\n(?=\S)/)
+    .find((one) => one.includes(found) && /^create function/m.test(one));
+  const times = text.split(found).length - 1;
+  if (!definition || times !== 1)
+    throw new Error(
+      `expected sql/${file} to hold once, in a function, what the mutant "${breaks}" replaces, and it does ${times} times: ${found}`,
+    );
+  return definition.replace(/^create function/m, "create or replace function");
+}
+
+async function goesOtherwise(
+  db: Pool,
+  scenario: Scenario,
+  { refusedBy }: Mutant,
+): Promise<boolean> {
+  try {
+    if (!refusedBy) return !(await goesAsExpected(db, scenario));
+    await play(db, scenario);
+    return false;
+  } catch (error) {
+    const { constraint } = error as { constraint?: string };
+    if (refusedBy && constraint === refusedBy) return true;
+    throw error;
+  }
+}
+
+async function definitions(db: Db): Promise<string[]> {
+  const rows = await db.query<{ definition: string }>(sql`
+    select coalesce(pg_get_function_sqlbody(p.oid), p.prosrc) as definition
+    from pg_proc p
+    where p.pronamespace in ('engine'::regnamespace, 'api'::regnamespace) and p.prokind = 'f'
+    order by p.oid
+  `);
+  return rows.map(({ definition }) => definition);
+}

@@ -1,0 +1,472 @@
+import t from "tap";
+import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { rules, rulesRow } from "../../../server/engine/rules.js";
+import { accepted, tick } from "../../../server/engine/tick.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { migrate } from "../../../server/database/migrate.js";
+import { version } from "../../../shared/config/package.js";
+import { migratedDatabase, type TestDatabase } from "../../support/database.js";
+import { member } from "../../support/member.js";
+import { parseScenario } from "../../support/scenario.js";
+import { play } from "../../support/scenario-play.js";
+
+const log = makeLog("test", "warn");
+const startsAt = new Date("2026-01-15T12:00:00Z");
+const afterS = (seconds: number) => new Date(+startsAt + seconds * 1000);
+
+void t.test("the engine, where a scenario cannot show it", async (t) => {
+  const database = await migratedDatabase(t);
+  const { pool } = database;
+
+  await t.test(
+    "SQL knows every rule of TypeScript, and no other",
+    async (t) => {
+      const fields = await pool.query<{ name: string }>(sql`
+      select attname::text as name from pg_attribute
+      where attrelid = 'engine.rules'::regclass and attnum > 0
+    `);
+      t.strictSame(
+        fields.map(({ name }) => name).sort(),
+        rules.map(({ name }) => name).sort(),
+      );
+    },
+  );
+
+  await t.test("evidence says who voted what, and who did not", async (t) => {
+    await playText(
+      pool,
+      // known only after what is played, so that the tick below opens it
+      `eu-central .*12 x*3@15
+       ap-southeast .*12 x*3@15
+       us-east    .*6 _*9`,
+    );
+    await pool.query(sql`
+      insert into region_vantage (region_id, holds_from, machine)
+      select region_id, ${startsAt}::timestamptz, 'one' from region where region <> 'ap-southeast'
+    `);
+    await member(pool, { region: "eu-central" }).renew();
+    const decided = accepted(await tick(pool, afterS(90)));
+    t.strictSame(decided.opened, ["kraken-2026-01-15-rest-degraded"]);
+    const [row] = await pool.query<{ evidence: unknown; started_at: Date }>(
+      sql`select evidence, started_at from incident`,
+    );
+    t.strictSame(row!.started_at, afterS(60));
+    t.strictSame(row!.evidence, {
+      opening: {
+        at: "2026-01-15T12:01:30.000Z",
+        state: "degraded",
+        published: 3,
+        reporting: 2,
+        vantages: 2,
+        quorum: 2,
+        confirming: 2,
+        notes: [],
+        votes: [
+          {
+            region: "eu-central",
+            vote: "degraded",
+            samples: 8,
+            bad: 3,
+            slow: 0,
+            unserved: 0,
+            badRun: 3,
+            partial: null,
+            faults: { timeout: 3 },
+            refusal: null,
+            p50Ms: 80,
+            typicalP50Ms: null,
+            newestAt: "2026-01-15T12:01:10.000Z",
+            ageMs: 20_000,
+            probeVersion: "1.2.3",
+            machine: "one",
+          },
+          {
+            region: "ap-southeast",
+            vote: "degraded",
+            samples: 8,
+            bad: 3,
+            slow: 0,
+            unserved: 0,
+            badRun: 3,
+            partial: null,
+            faults: { timeout: 3 },
+            refusal: null,
+            p50Ms: 80,
+            typicalP50Ms: null,
+            newestAt: "2026-01-15T12:01:10.000Z",
+            ageMs: 20_000,
+            probeVersion: null,
+            machine: null,
+          },
+        ],
+        notCounted: [
+          {
+            region: "us-east",
+            reason: "newest sample too old",
+            newestAt: "2026-01-15T12:00:25.000Z",
+            machine: "one",
+          },
+        ],
+      },
+    });
+  });
+
+  await t.test("evidence says what limits the votes", async (t) => {
+    const notes = async () => {
+      const [row] = await pool.query<{ notes: string[] }>(sql`
+        select evidence #> '{opening,notes}' as notes from incident
+      `);
+      return row!.notes;
+    };
+    await playText(
+      pool,
+      `one machine: eu-central us-east ap-southeast
+       eu-central .*12 x*3
+       us-east    .*12 x*3`,
+    );
+    t.strictSame(await notes(), [
+      "Regions whose probes run on one machine share its network: they are one vantage.",
+    ]);
+    await playText(pool, "published: eu-central\neu-central .*12 x*3");
+    t.strictSame(await notes(), [
+      "The registry publishes one region: nobody else can confirm what it sees.",
+    ]);
+  });
+
+  await t.test(
+    "evidence says what failed in part, unserved or not",
+    async (t) => {
+      const body = `.*12 ${"x . . u . . ".repeat(7)}`;
+      await playText(pool, `eu-central ${body}\nus-east ${body}`);
+      const [row] = await pool.query<{ vote: object }>(sql`
+      select evidence #> '{opening,votes,0}' as vote from incident
+    `);
+      // the last minute, and the three of them together
+      t.match(row!.vote, {
+        samples: 12,
+        bad: 4,
+        unserved: 2,
+        badRun: 1,
+        partial: { samples: 36, bad: 10 },
+      });
+    },
+  );
+
+  await t.test("an incident says why it closed", async (t) => {
+    await playText(pool, "eu-central .*12 x*5 .*30\nus-east .*12 x*5 .*30");
+    const [row] = await pool.query(sql`
+      select evidence ->> 'closedBecause' as because from incident
+    `);
+    t.strictSame(row, {
+      because:
+        "a region that saw it sees it well, and a quorum has for the whole hold",
+    });
+  });
+
+  await t.test(
+    "what an earlier version decided by, it decides by",
+    async (t) => {
+      // as `rules_in_force` has them of before there were these numbers
+      const since = [
+        "quorum_min_regions",
+        "partial_windows",
+        "slow_untypical_ms",
+        "unmeasured_close_ms",
+      ];
+      const earlier = Object.fromEntries(
+        Object.entries(rulesRow).filter(([name]) => !since.includes(name)),
+      );
+      const seen = async (text: string) => {
+        const lines = await play(pool, parseScenario(text), earlier);
+        return lines.map((line) => line.replace(/, rest:ticker, .*/, ""));
+      };
+      const okx = `venue okx, rest:ticker, every 5s, from ${startsAt.toISOString()}, decided every 10s`;
+      t.strictSame(
+        await seen(`${okx}\neu-central .*6 x*3`),
+        [
+          "+10s rest:ticker operational, 1 report, quorum 1",
+          "+40s rest:ticker degraded, 1 report, quorum 1",
+          "+40s opened okx-2026-01-15-rest-degraded",
+          "+40s alert opened okx-2026-01-15-rest-degraded, degraded",
+        ],
+        "one region that reports is enough",
+      );
+      t.strictSame(
+        await seen(
+          `${okx}\neu-central 5000ms*4\nus-east 5000ms*4\nap-southeast 5000ms*4`,
+        ),
+        ["+10s rest:ticker operational, 3 report, quorum 2"],
+        "nothing is slow before it is typical",
+      );
+      const part = `.*12 ${"x . . ".repeat(15)}`;
+      t.strictSame(
+        await seen(`${okx}\neu-central ${part}\nus-east ${part}`),
+        [
+          "+10s rest:ticker operational, 2 report, quorum 2",
+          "+90s rest:ticker degraded, 2 report, quorum 2",
+        ],
+        "nothing opens without a run",
+      );
+      const gone = ".*6 x*6 _*310";
+      t.strictSame(
+        (
+          await seen(
+            `venue okx, rest:ticker, every 300s, from ${startsAt.toISOString()}, decided every 600s
+           eu-central ${gone}\nus-east ${gone}`,
+          )
+        ).at(-1),
+        "+4200s rest:ticker unknown, 0 report, quorum 1",
+        "silence closes nothing, however long",
+      );
+    },
+  );
+
+  await t.test(
+    "an instant is decided once, and time goes forward",
+    async (t) => {
+      await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
+      const before = await everything(pool);
+      const refused = { refused: "decided before" };
+      t.strictSame(await tick(pool, afterS(118)), refused, "the same instant");
+      t.strictSame(await tick(pool, afterS(30)), refused, "an earlier one");
+      t.strictSame(await everything(pool), before, "nothing has changed");
+      const [clock] = await pool.query(
+        sql`select ticked_at, version from engine_clock`,
+      );
+      t.strictSame(clock, { ticked_at: afterS(118), version });
+    },
+  );
+
+  await t.test("the same samples make the same incidents", async (t) => {
+    const text = `eu-central .*12 x*12 .*24 x*5 .*20
+                  us-east    .*12 x*12 .*24 x*5 .*20
+
+                  rest:book, every 5s
+                  eu-central .*12 x*9 .*24 l*5 .*23
+                  us-east    .*12 x*9 .*24 l*5 .*23`;
+    const first = await playText(pool, text);
+    const incidents = await incidentsOf(pool);
+    t.ok(incidents.length >= 3, "some incidents");
+    t.strictSame(await playText(pool, text), first);
+    t.strictSame(await incidentsOf(pool), incidents);
+  });
+
+  await t.test("two ticks at once open one incident", async (t) => {
+    const other = openPool(database.url, { applicationName: "test", log });
+    t.teardown(() => other.close());
+    await playText(pool, "eu-central .*12 x*2\nus-east .*12 x*2");
+    await insertBad(pool, afterS(70));
+    const both = await Promise.all([
+      tick(pool, afterS(70)),
+      tick(other, afterS(71)),
+    ]);
+    t.equal(
+      both.flatMap((one) => ("refused" in one ? [] : one.opened)).length,
+      1,
+    );
+    const [row] = await pool.query<{ n: number }>(
+      sql`select count(*) as n from incident`,
+    );
+    t.equal(row!.n, 1);
+    await t.rejects(
+      pool.query(sql`
+        insert into incident (slug, component_id, severity, peak_severity, started_at, opened_at, last_bad_at, evidence)
+        select 'another', component_id, severity, peak_severity, started_at, opened_at, last_bad_at, '{}' from incident
+      `),
+      { code: "23505" },
+      "the table itself holds no second open one",
+    );
+  });
+
+  await t.test("what was noted of an incident stays", async (t) => {
+    const refused = async (change: string, message: RegExp) =>
+      t.rejects(pool.text(`update incident set ${change}`, []), { message });
+    await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
+    await refused("slug = 'another'", /^the name, the beginning/);
+    await refused("opened_at = started_at", /^the name, the beginning/);
+    await refused("peak_severity = 'degraded'", /at its worst/);
+    await refused("escalated_at = null", /at its worst/);
+    await refused("evidence = evidence - 'escalation'", /at its worst/);
+    await t.rejects(pool.script("delete from incident"), {
+      message: /^incident .* cannot be deleted; retract it instead$/,
+    });
+
+    await pool.script(
+      "update incident set retracted_at = last_bad_at, retraction_reason = 'a drill'",
+    );
+    await refused("retraction_reason = 'none'", /was retracted at/);
+    await pool.script(
+      "update incident set dismissed_until = retracted_at + interval '1 s'",
+    );
+    await refused("dismissed_until = null", /was retracted at/);
+
+    await playText(pool, "eu-central .*12 x*5 .*30\nus-east .*12 x*5 .*30");
+    await refused("last_bad_at = closed_at", /was closed at/);
+    await refused("closed_at = null", /was closed at/);
+  });
+
+  await t.test("a region is impaired once, however often", async (t) => {
+    // in hindsight the second one begins before the first one ends
+    await pool.query(sql`
+      insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
+      select region_id, ${afterS(0)}::timestamptz, ${afterS(10)}::timestamptz, ${afterS(60)}::timestamptz, '{okx}'::text[], 4
+      from region where region = 'us-east'
+      union all
+      select region_id, ${afterS(30)}, ${afterS(90)}, null, '{okx}', 4 from region where region = 'us-east'
+    `);
+    const rows = await pool.query(
+      sql`select engine.impaired_regions(${afterS(40)}, ${afterS(120)})`,
+    );
+    t.equal(rows.length, 1);
+    await pool.script("truncate impairment");
+  });
+
+  await t.test("what is no longer watched", async (t) => {
+    await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
+    await migrate(pool, withoutTicker(database), log);
+    const decided = accepted(await tick(pool, afterS(120)));
+    t.strictSame(
+      decided.closed,
+      ["kraken-2026-01-15-rest-degraded"],
+      "has no open incident",
+    );
+    const [incident] = await pool.query(sql`
+      select closed_at, last_bad_at, evidence -> 'closing' ->> 'reason' as reason from incident
+    `);
+    t.strictSame(incident, {
+      closed_at: afterS(120),
+      // the slot of the newest bad sample, not the instant at which it was still in the window
+      last_bad_at: afterS(115),
+      reason: "the component is no longer watched",
+    });
+    const states = await pool.query(sql`
+      select component from component_state join component using (component_id)
+      where venue_id = (select venue_id from venue where venue = 'kraken') and component = 'rest:ticker'
+    `);
+    t.strictSame(states, [], "and no state");
+    await migrate(pool, database.registry, log);
+  });
+
+  await t.test("a witness that leaves retracts nothing", async (t) => {
+    await playText(
+      pool,
+      "eu-central .*12 x*12\nus-east .*12 x*12\nap-southeast .*24",
+    );
+    const left = structuredClone(database.registry);
+    left.regions = left.regions.filter(({ id }) => id !== "us-east");
+    await migrate(pool, left, log);
+    for (const seconds of [120, 130, 140])
+      t.strictSame(
+        accepted(await tick(pool, afterS(seconds))).retracted,
+        [],
+        "its votes were good when they were counted",
+      );
+    const [row] = await pool.query(
+      sql`select retracted_at from incident where opened_at < ${afterS(120)}`,
+    );
+    t.strictSame(row, { retracted_at: null });
+    await migrate(pool, database.registry, log);
+  });
+
+  await t.test("a region that leaves has no vote from then on", async (t) => {
+    await playText(pool, "eu-central .*24\nus-east .*12 x*12");
+    const left = structuredClone(database.registry);
+    left.regions = left.regions.filter(({ id }) => id !== "us-east");
+    await migrate(pool, left, log);
+    await tick(pool, afterS(120));
+    const [ticker] = await pool.query(sql`
+      select s.state, s.reporting from component_state s join component c using (component_id) join venue v using (venue_id)
+      where v.venue = 'kraken' and c.component = 'rest:ticker'
+    `);
+    t.strictSame(
+      ticker,
+      { state: "unknown", reporting: 1 },
+      "and the one that is left is no quorum of the two that are published",
+    );
+    await migrate(pool, database.registry, log);
+  });
+
+  await t.test("a venue is what its known components are", async (t) => {
+    const good = "eu-central .*24\nus-east .*24";
+    const bad = "eu-central .*12 x*12\nus-east .*12 x*12";
+    const of = async (...components: [string, string][]) => {
+      const [first, ...others] = components;
+      const rest = others.map(([name, body]) => `${name}, every 5s\n${body}`);
+      await playText(pool, [first![1], ...rest].join("\n\n"), first![0]);
+      const [row] = await pool.query<{ state: string }>(
+        sql`select state from venue_state join venue using (venue_id) where venue = 'kraken'`,
+      );
+      return row!.state;
+    };
+    t.equal(await of(["rest:ticker", good]), "operational", "the only known");
+    t.equal(
+      await of(["rest:ticker", bad], ["rest:book", good]),
+      "outage",
+      "half of those that are known",
+    );
+    t.equal(
+      await of(["rest:ticker", good], ["rest:book", good], ["ws:trades", bad]),
+      "outage",
+      "all of its streams",
+    );
+    t.equal(
+      await of(
+        ["rest:ticker", bad],
+        ["rest:book", good],
+        ["rest:time", good],
+        ["ws:trades", good],
+      ),
+      "degraded",
+      "one of three endpoints",
+    );
+    t.equal(
+      await of(["rest:ticker", "eu-central _*24"]),
+      "unknown",
+      "no evidence",
+    );
+  });
+});
+
+/** Kraken's samples every five seconds, as in a scenario, ticked through. */
+function playText(pool: Pool, body: string, component = "rest:ticker") {
+  const head = `venue kraken, ${component}, every 5s, from ${startsAt.toISOString()}`;
+  return play(pool, parseScenario(`${head}\n${body}`));
+}
+
+async function insertBad(pool: Pool, at: Date) {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault)
+    select ${at}, s.component_id, s.region_id, false, 'timeout' from region_state s where s.bad > 0
+  `);
+}
+
+async function everything(pool: Pool) {
+  const tables = [
+    "engine_clock",
+    "region_state",
+    "component_state",
+    "venue_state",
+    "incident",
+  ];
+  return Promise.all(
+    tables.map((table) =>
+      pool.text(`select * from ${table} order by 1, 2`, []),
+    ),
+  );
+}
+
+async function incidentsOf(pool: Pool) {
+  return pool.query(sql`
+    select slug, component_id, severity, peak_severity, started_at, opened_at, escalated_at, last_bad_at, closed_at,
+      evidence
+    from incident
+    order by slug
+  `);
+}
+
+function withoutTicker({ registry }: TestDatabase) {
+  const left = structuredClone(registry);
+  const kraken = left.venues.find(({ id }) => id === "kraken")!;
+  kraken.rest = kraken.rest.filter(({ name }) => name !== "ticker");
+  return left;
+}

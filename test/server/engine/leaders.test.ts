@@ -1,0 +1,194 @@
+/** Several cores on one database, of which any may die or sleep at any time: one decides, and what it decides is the same. */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { type Pool, sql } from "../../../shared/database/db.js";
+import { rulesRow } from "../../../server/engine/rules.js";
+import { accepted, decideUpTo, tick } from "../../../server/engine/tick.js";
+import { migratedDatabase } from "../../support/database.js";
+import { everythingDecided, forgetDecisions } from "../../support/decisions.js";
+import { type Killable, startKillable } from "../../support/killable.js";
+import {
+  cadenceMs,
+  makeWorld,
+  measure,
+  quickPace,
+  quickRules,
+  stepMs,
+} from "../../support/quick-world.js";
+import { randomFrom } from "../../support/random-samples.js";
+import { until } from "../../support/until.js";
+
+void t.test("three cores, whose leader is killed or frozen", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  await noteTicks(pool);
+  await pool.query(sql`update component set cadence_ms = ${cadenceMs}`);
+  const random = randomFrom(3);
+  const world = makeWorld(random, Date.now());
+  const cores = [0, 1, 2].map(() =>
+    startKillable(t, "core-process", url, {
+      rules: quickRules,
+      pace: quickPace,
+    }),
+  );
+
+  const measured = measure(pool, world);
+  const disturbed = disturb(pool, random, cores, world.endMs - 5_000);
+  await Promise.all([measured, disturbed]);
+  const end = new Date(world.endMs);
+  await until(async () => (await ticks(pool)).at(-1)!.at >= end, 30_000, 50);
+  await Promise.all(cores.map((core) => core.stop()));
+
+  const decided = await ticks(pool);
+  const terms = new Set(decided.map(({ holder }) => holder)).size;
+  t.comment(`${decided.length} instants in ${terms} terms`);
+  t.comment(`acts and pauses: ${tellActs(await disturbed, decided)}`);
+  t.ok(terms > 3, "the leader changed several times");
+  t.strictSame(
+    decided.map(({ at }) => +at),
+    decided.map((_, i) => +decided[0]!.at + i * stepMs),
+    "every instant is decided once, in order, without a hole",
+  );
+
+  t.strictSame(
+    await pool.query(sql`
+      select v.venue, i.started_at, i.closed_at is not null and i.retracted_at is null as over from incident i
+      join component using (component_id) join venue v using (venue_id) order by v.venue
+    `),
+    world.faults
+      .filter(({ regions }) => regions.length >= 2)
+      .map(({ venue, fromMs }) => ({
+        venue,
+        started_at: new Date(fromMs),
+        over: true,
+      })),
+    "every fault that a quorum sees is one incident",
+  );
+
+  const live = await everythingDecided(pool);
+  await pool.script("drop trigger note_tick on engine_clock");
+  await forgetDecisions(pool);
+  accepted(await tick(pool, decided[0]!.at, { rules: quickRules }));
+  const again = decideUpTo(pool, decided.at(-1)!.at, { rules: quickRules });
+  for await (const one of again) accepted(one);
+  t.strictSame(
+    live,
+    await everythingDecided(pool),
+    "the same as if one core had decided all of it in one piece",
+  );
+});
+
+void t.test("a leader that dies at the usual pace", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  await noteTicks(pool);
+  const cores = [0, 1].map(() => startKillable(t, "core-process", url, {}));
+  await until(async () => (await ticks(pool)).length > 0, 60_000);
+  let leading = await leader(pool);
+  await until(async () => (leading = await leader(pool)) !== undefined, 60_000);
+  const { pid } = leading!;
+  const dying = cores.find((core) => core.pid() === pid)!;
+  const killedAt = await clock(pool);
+  dying.kill();
+  const byAnother = async () =>
+    (await ticks(pool)).find(
+      (one) => one.pid !== pid && one.decidedAt > killedAt,
+    );
+  await until(async () => (await byAnother()) !== undefined, 20_000);
+  const tookMs = +(await byAnother())!.decidedAt - +killedAt;
+  t.comment(`the next instant was decided ${tookMs} ms after it died`);
+  const decided = await ticks(pool);
+  t.strictSame(
+    decided.map(({ at }) => +at),
+    decided.map((_, i) => +decided[0]!.at + i * rulesRow.step_ms),
+    "is replaced by one that leaves no instant out",
+  );
+});
+
+interface Act {
+  what: string;
+  at: Date;
+}
+
+/** Kills or freezes, mostly the one that leads, until a time. In the end all live. */
+async function disturb(
+  pool: Pool,
+  random: () => number,
+  cores: Killable[],
+  untilMs: number,
+): Promise<Act[]> {
+  const acts: Act[] = [];
+  const recoveries: Promise<void>[] = [];
+  while (Date.now() < untilMs) {
+    await sleep(300 + random() * 900);
+    const pid = (await leader(pool))?.pid;
+    const leading = cores.find((core) => core.pid() === pid);
+    const any = cores[Math.floor(random() * cores.length)]!;
+    const victim = random() < 0.8 ? leading : any;
+    const kills = random() < 0.5;
+    const forMs = random() * (kills ? 1_000 : 3_000);
+    if (!victim?.isWell()) continue;
+    acts.push({ what: kills ? "kill" : "freeze", at: await clock(pool) });
+    if (kills) victim.kill();
+    else victim.freeze();
+    recoveries.push(
+      sleep(forMs).then(() => (kills ? victim.restart() : victim.thaw())),
+    );
+  }
+  await Promise.all(recoveries);
+  return acts;
+}
+
+/** Keeps when each instant was decided, by which core. */
+async function noteTicks(pool: Pool): Promise<void> {
+  await pool.script(`
+    create table noted_tick (
+      n bigint generated always as identity,
+      at timestamptz,
+      decided_at timestamptz default clock_timestamp(),
+      holder text
+    );
+    create function note_tick() returns trigger language plpgsql as $$
+    begin
+      insert into noted_tick (at, holder) select new.ticked_at, l.holder from leader l where l.office = 'engine';
+      return null;
+    end;
+    $$;
+    create trigger note_tick after update of ticked_at on engine_clock for each row execute function note_tick();
+  `);
+}
+
+interface Tick {
+  at: Date;
+  decidedAt: Date;
+  holder: string;
+  pid: number;
+}
+
+/** In the order in which they were done. */
+async function ticks(pool: Pool): Promise<Tick[]> {
+  return pool.query<Tick>(sql`
+    select at, decided_at as "decidedAt", holder, split_part(holder, ':', 2)::int as pid from noted_tick order by n
+  `);
+}
+
+async function leader(pool: Pool) {
+  const [row] = await pool.query<{ pid: number }>(
+    sql`select split_part(holder, ':', 2)::int as pid from leader where office = 'engine' and expires_at > clock_timestamp()`,
+  );
+  return row;
+}
+
+async function clock(pool: Pool): Promise<Date> {
+  const [row] = await pool.query<{ now: Date }>(
+    sql`select clock_timestamp() as now`,
+  );
+  return row!.now;
+}
+
+function tellActs(acts: Act[], decided: Tick[]): string {
+  return acts
+    .map(({ what, at }) => {
+      const next = decided.find(({ decidedAt }) => decidedAt > at);
+      return `${what} ${next ? +next.decidedAt - +at : "?"} ms`;
+    })
+    .join(", ");
+}

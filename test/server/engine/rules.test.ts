@@ -1,0 +1,70 @@
+/** Whoever relies on the engine's rules must be able to see when they changed. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import t from "tap";
+import { rules } from "../../../server/engine/rules.js";
+import { packagedFile, version } from "../../../shared/config/package.js";
+
+/**
+ * Which version brought which rules. Append only: when a rule changes, raise the version in package.json, tell it in CHANGELOG.md
+ * under that version by a line that begins with "Rules, <date>:", and add the hash that this test prints.
+ */
+const rulesSince = [
+  ["0.1.0", "519f8de082f0"],
+  ["0.2.0", "d02374abcebc"],
+  ["0.3.0", "cfdd2a1e637d"],
+  ["0.9.0", "af68173c0dab"],
+] as const;
+
+const hash = createHash("sha256")
+  .update(
+    JSON.stringify(rules.map(({ name, value, unit }) => [name, value, unit])),
+  )
+  .digest("hex")
+  .slice(0, 12);
+
+void t.test("a change of the rules is dated", async (t) => {
+  const [newest, known] = rulesSince.at(-1)!;
+  t.equal(
+    hash,
+    known,
+    "the rules are those of the newest version here; if not, see above",
+  );
+  t.ok(
+    version.localeCompare(newest, "en", { numeric: true }) >= 0,
+    `version ${version} is not older than ${newest}`,
+  );
+  const hashes = rulesSince.map(([, hash]) => hash);
+  t.equal(new Set(hashes).size, hashes.length, "each version has its own");
+  const changelog = await readFile(packagedFile("CHANGELOG.md"), "utf8");
+  for (const [version] of rulesSince) {
+    const [, section] = changelog.split(
+      new RegExp(`^## ${version.replaceAll(".", "\\.")}\\b.*$`, "m"),
+    );
+    t.match(
+      section?.split(/^## /m)[0],
+      /^- Rules, \d{4}-\d{2}-\d{2}: \S/m,
+      `CHANGELOG.md dates the rules of ${version}`,
+    );
+  }
+});
+
+void t.test("each rule has its reason, once", (t) => {
+  const names = rules.map(({ name }) => name);
+  t.equal(new Set(names).size, names.length, "no name twice");
+  for (const { name, reason } of rules)
+    t.match(reason, /^[A-Z].{40,}[.]$/, `${name} says why`);
+  t.end();
+});
+
+void t.test("the rule book names every rule, and no other", async (t) => {
+  const book = await readFile(packagedFile("RULEBOOK.md"), "utf8");
+  const named = new Set(
+    [
+      ...book.matchAll(
+        /`([a-z]+(?:_[a-z]+)*_(?:ms|share|samples|cadences|run|days|hours|multiple|venues|openings|windows|regions|failed))`/g,
+      ),
+    ].map(([, name]) => name!),
+  );
+  t.strictSame([...named].sort(), rules.map(({ name }) => name).sort());
+});

@@ -1,0 +1,178 @@
+/**
+ * Typical trouble that takes more than a failing venue, on the whole way with its real pieces: slow answers, a rate limit,
+ * flapping, and a region whose own network fails.
+ */
+import t, { type Test } from "tap";
+import { sql } from "../../../shared/database/db.js";
+import {
+  allOperational,
+  readBoard,
+  readEvidence,
+  readIncidents,
+  readRegions,
+  readSights,
+  type Incident,
+} from "../../support/board.js";
+import { until } from "../../support/until.js";
+import { componentsOf, startWay, type Way } from "../../support/way.js";
+
+const region = "us-east";
+
+/** Three in trouble, and enough beside them for most of them to be bad in one region. */
+const venues = [
+  ...["bitget", "gate", "gemini"],
+  ...["binance", "bybit", "coinbase", "kraken", "okx"],
+];
+
+void t.test("typical trouble", async (t) => {
+  const way = await startWay(t, "bitget", venues);
+  await soon(async () => allOperational(await readBoard(way.url)));
+  // they share the first spell of what flaps, to save time
+  way.world.fault({
+    kind: "slow",
+    latencyMs: 450,
+    venue: "bitget",
+    component: "rest:*",
+  });
+  way.world.fault({
+    kind: "limited",
+    venue: "gate",
+    component: "rest:*",
+    regions: [region],
+  });
+  await t.test("slow", (t) => slowIsDegraded(t, way));
+  await t.test("rate limit in one region", (t) => limitedIsLeftAlone(t, way));
+  await t.test("flapping", (t) => thirdOpeningFlaps(t, way));
+  await t.test("impaired region", (t) => impairedHasNoVotes(t, way));
+});
+
+async function slowIsDegraded(t: Test, way: Way) {
+  const wanted = componentsOf(way.registry, "bitget", "rest:*").sort();
+  await soon(async () => (await openOf(way)).length >= wanted.length);
+  const incidents = await openOf(way);
+  t.same(incidents.map(nameOf).sort(), wanted);
+  for (const { slug } of incidents) {
+    const { quorum, votes } = (await readEvidence(way.url, slug)).opening;
+    const slowIn = votes.filter(({ vote }) => vote === "degraded");
+    t.ok(slowIn.length >= quorum, slug);
+    for (const { region, samples, slow, bad, p50Ms, ...vote } of slowIn) {
+      const what = `${slug}, ${region}: ${slow} slow, ${bad} bad of ${samples}`;
+      t.ok(slow > bad && slow * 2 >= samples - bad, what);
+      t.ok(p50Ms! > 200, `${slug}, ${region}: ${p50Ms} ms`);
+      t.equal(vote.typicalP50Ms, 5);
+    }
+  }
+}
+
+/** The probe asks no more than the venue allows: what is not served counts there, and one region alone confirms nothing. */
+async function limitedIsLeftAlone(t: Test, way: Way) {
+  await soon(async () => {
+    const sights = await readSights(way.url, "gate", region);
+    return sights
+      .filter(({ component }) => component.startsWith("rest:"))
+      .every(({ regionState }) => regionState === "outage");
+  });
+  const asked = () =>
+    way.world.requests({ venue: "gate", component: "rest:ticker", region });
+  const before = asked();
+  await way.engine.ticks(4);
+  t.equal(asked(), before, "it is not asked in its pause");
+  const { venues } = await readBoard(way.url);
+  t.match(
+    venues.find(({ id }) => id === "gate"),
+    { state: "operational", activeIncidents: 0 },
+  );
+}
+
+async function thirdOpeningFlaps(t: Test, way: Way) {
+  const { world } = way;
+  const fails = () =>
+    world.fault({ kind: "status", venue: "gemini", component: "rest:ticker" });
+  const open = async () => (await openOf(way)).filter(isTicker);
+  for (const time of [1, 2, 3]) {
+    fails();
+    await soon(async () => (await open()).length === 1);
+    await world.clear();
+    if (time < 3) await soon(async () => (await open()).length === 0);
+  }
+  const [third] = await open();
+  await soon(async () => (await tickerState(way)) === "operational");
+  fails();
+  await soon(async () => (await tickerState(way)) !== "operational");
+  t.same(
+    (await open()).map(({ slug }) => slug),
+    [third!.slug],
+    "a relapse extends it",
+  );
+  await world.clear();
+  await soon(async () => (await open()).length === 0);
+  t.same(
+    (await readIncidents(way.url))
+      .filter(isTicker)
+      .map(({ flapping }) => flapping),
+    [true, false, false],
+  );
+}
+
+async function impairedHasNoVotes(t: Test, way: Way) {
+  const { world, url, engine } = way;
+  await soon(async () => allOperational(await readBoard(url)));
+  const before = await readIncidents(url);
+  const fails = { venue: "*", regions: [region] };
+  world.fault({ ...fails, component: "rest:*", kind: "timeout" });
+  world.fault({ ...fails, component: "ws:conn", kind: "dead-socket" });
+  const impaired = async () =>
+    (await readRegions(url)).filter((one) => one.impaired !== null);
+  await soon(async () => (await impaired()).length > 0);
+  await engine.ticks(8);
+  const [one, ...others] = await impaired();
+  t.equal(one!.id, region);
+  t.ok(
+    one!.impaired!.venues.length > venues.length / 2,
+    "recognised by most venues",
+  );
+  t.same(others, []);
+  t.ok(allOperational(await readBoard(url)), "no venue is to blame");
+
+  await world.clear();
+  await soon(async () => (await impaired()).length === 0);
+  await engine.ticks(4);
+  const recorded = (await readRegions(url)).filter(
+    ({ impairments }) => impairments.length > 0,
+  );
+  // venues turn well one by one, so it may end and be recognised once more meanwhile
+  t.same(
+    recorded.map(({ id }) => id),
+    [region],
+  );
+  t.same(
+    (await readIncidents(url)).map(({ slug }) => slug),
+    before.map(({ slug }) => slug),
+    "and nothing opened",
+  );
+}
+
+async function openOf({ url }: Way): Promise<Incident[]> {
+  return (await readIncidents(url)).filter(({ status }) => status === "open");
+}
+
+function nameOf({ venue, component }: Incident): string {
+  return `${venue} ${component}`;
+}
+
+function isTicker(incident: Incident): boolean {
+  return nameOf(incident) === "gemini rest:ticker";
+}
+
+async function tickerState({ pool }: Way): Promise<string> {
+  const [row] = await pool.query<{ state: string }>(sql`
+    select s.state
+    from component_state s join component c using (component_id) join venue v using (venue_id)
+    where v.venue = 'gemini' and c.component = 'rest:ticker'
+  `);
+  return row!.state;
+}
+
+function soon(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, 60_000, 100);
+}

@@ -1,0 +1,513 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { open, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { Writable } from "node:stream";
+import { parseArgs } from "node:util";
+import t, { type Test } from "tap";
+import { options, run as runExport } from "../../../server/commands/export.js";
+import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { noteBegun } from "../../../server/export/begun.js";
+import { writeExport } from "../../../server/export/export.js";
+import type { FormName } from "../../../server/export/form.js";
+import type { What } from "../../../server/export/kinds.js";
+import { recordsOf, type Wanted } from "../../../server/export/records.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { cliWith } from "../../support/cli-input.js";
+import { parseCsv } from "../../support/csv.js";
+import { migratedDatabase } from "../../support/database.js";
+import { measured, pastIncident } from "../../support/fleet.js";
+import { randomFrom } from "../../support/random-samples.js";
+import { becoming } from "../../support/rights.js";
+import { same } from "../../support/same.js";
+import { until } from "../../support/until.js";
+import { usedBytes } from "../../support/used-bytes.js";
+
+const log = makeLog("test", "error");
+const minuteMs = 60_000;
+const dayMs = 1440 * minuteMs;
+const { EXPORT_KILLS, EXPORT_ROWS } = process.env;
+const kills = Number(EXPORT_KILLS ?? 2);
+/** Of a file, apart from those of its beginning and its end. */
+const cutsWithin = EXPORT_KILLS ? 25 : 2;
+/** Of samples; in its longer form more, over as many hours as it takes. */
+const rows = Number(EXPORT_ROWS ?? 2_000);
+
+const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+/** Within what every window ends. */
+const [from, to] = [new Date(midnight - 3 * dayMs), new Date(midnight)];
+
+void t.test("what was measured, in files", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  await fill(pool);
+  const folder = t.testdir();
+
+  await t.test("every row is there, in order, with its columns", async (t) => {
+    for (const [what, view, order] of [
+      ["samples", "samples", "ts, venue, component, region"],
+      ["minutes", "minutes", "minute, venue, component, region"],
+      ["days", "days", "day, venue"],
+      ["incidents", "incidents", "started_at, incident_id"],
+    ] as const) {
+      const expected = await asJson(pool, view, order);
+      t.ok(expected.length > 0, `${expected.length} ${what}`);
+      same(t, jsonOf(await text(pool, "ndjson", { what })), expected, what);
+      same(
+        t,
+        parseCsv(await text(pool, "csv", { what })),
+        expected.map((row) =>
+          Object.fromEntries(
+            Object.entries(row).map(([name, value]) => [name, inCsv(value)]),
+          ),
+        ),
+        `${what} as CSV`,
+      );
+    }
+  });
+
+  await t.test("of a venue, half-open, and nothing taken back", async (t) => {
+    const okx = jsonOf(
+      await text(pool, "ndjson", { what: "days", venue: "okx" }),
+    );
+    t.same(new Set(okx.map(({ venue }) => venue)), new Set(["okx"]));
+    const firsts = jsonOf(
+      await text(pool, "ndjson", {
+        ...{ what: "samples", venue: "okx" },
+        period: { from, to: new Date(+from + 10_000) },
+      }),
+    ).map(({ ts }) => ts);
+    t.same(
+      new Set(firsts),
+      new Set([0, 5_000].map((ms) => new Date(+from + ms).toISOString())),
+    );
+    const slugs = async (retracted: boolean) =>
+      jsonOf(await text(pool, "ndjson", { what: "incidents", retracted }))
+        .length;
+    t.equal((await slugs(true)) - (await slugs(false)), 1);
+  });
+
+  await t.test("a text that is a formula, or that breaks lines", async (t) => {
+    const csv = await text(pool, "csv", { what: "incidents", retracted: true });
+    t.match(csv, `"'=1+1,\r\n""so"""`);
+    const [row] = jsonOf(
+      await text(pool, "ndjson", { what: "incidents", retracted: true }),
+    ).filter(({ retracted_at }) => retracted_at !== null);
+    t.equal(row!["retraction_reason"], '=1+1,\r\n"so"', "JSON has it as it is");
+  });
+
+  await t.test("wherever a file was cut, it becomes the same", async (t) => {
+    for (const [what, form] of [
+      ["incidents", "csv"],
+      ["incidents", "ndjson"],
+      ["days", "csv"],
+      ["minutes", "ndjson"],
+    ] as const) {
+      const wanted = { what, retracted: true };
+      const whole = Buffer.from(await text(pool, form, wanted));
+      const path = `${folder}/${what}.${form}`;
+      // its beginning byte by byte, since there the header is, and the rest at a stride that meets every place of a record
+      const cuts = [0, 7, 200, whole.length - 1, whole.length];
+      for (
+        let cut = 300;
+        cut < whole.length;
+        cut += Math.ceil(whole.length / cutsWithin) | 1
+      )
+        cuts.push(cut);
+      for (const cut of cuts) {
+        await writeFile(path, whole.subarray(0, cut));
+        await noteBegun(path, wantedOf(wanted), form);
+        await write(pool, form, wanted, path);
+        const now = await readFile(path);
+        if (!now.equals(whole)) t.fail(`${path}, cut after ${cut} bytes`);
+      }
+      t.notOk(existsSync(`${path}.unfinished`));
+      t.pass(
+        `${cuts.length} cuts of ${whole.length} bytes, ${what} as ${form}`,
+      );
+    }
+  });
+
+  await t.test("killed again and again, it becomes the same", async (t) => {
+    const whole = await text(pool, "csv", { what: "samples" });
+    const path = `${folder}/killed.csv`;
+    const random = randomFrom(1);
+    const args = [
+      ...["export", "--what", "samples", "--resume", "--output", path],
+      ...["--from", from.toISOString(), "--to", to.toISOString()],
+    ];
+    for (let killed = 0; killed < kills;) {
+      const signal = killed === 0 ? "SIGTERM" : "SIGKILL";
+      const begun = await sizeOf(path);
+      const enough = begun + random() * 0.7 * (whole.length - begun);
+      const gone = new AbortController();
+      const { code, err } = await cliWith(
+        t,
+        args,
+        { DATABASE_URL: url },
+        "",
+        (child) => {
+          child.once("exit", () => gone.abort());
+          void killAt(child, signal, path, enough, gone.signal);
+        },
+      );
+      // it was quicker
+      if (code === 0) await rm(path);
+      else {
+        killed++;
+        t.equal(code, signal === "SIGTERM" ? 143 : null, err);
+        if (signal === "SIGTERM") {
+          t.match(err, /warn export: stopped; go on by --resume\n$/);
+          t.notMatch(err, /given up|aborted/);
+        }
+      }
+    }
+    await write(pool, "csv", { what: "samples" }, path);
+    t.equal(await readFile(path, "utf8"), whole);
+  });
+
+  await t.test("a reader that is slow holds nobody up", (t) =>
+    slowReader(t, pool, url),
+  );
+  await t.test("a reader that has had enough", (t) => earlyEnd(t, url));
+  await t.test("no room where it goes", (t) => noRoom(t, url));
+  await t.test("begun with other options", (t) =>
+    otherOptions(t, pool, folder),
+  );
+  await t.test("a night in which nothing happened", (t) => quiet(t, pool));
+  await t.test("by whoever may ask as an analyst", async (t) => {
+    const analyst = openPool(url, { applicationName: "test", log, max: 1 });
+    t.teardown(() => analyst.close());
+    await analyst.script(becoming("vw_analyst"));
+    for (const what of ["samples", "minutes", "days", "incidents"] as const)
+      t.ok(
+        (await text(analyst, "csv", { what, venue: "okx" })).length > 0,
+        what,
+      );
+  });
+  await t.test("what cannot be written, and why", (t) =>
+    faults(t, pool, folder),
+  );
+});
+
+/** Samples of three days, so many; roll-ups of them; and incidents, one of them with a text that is hard to write. */
+async function fill(pool: Pool): Promise<void> {
+  // some two hundred every five seconds; in stretches, so that they come in many windows
+  const stretches = 5;
+  const slots = Math.ceil(rows / 200 / stretches);
+  for (let i = 0; i < stretches; i++) {
+    const start = +from + i * 14 * 60 * minuteMs - 5_000;
+    await measured(pool, {
+      from: new Date(start),
+      to: new Date(start + slots * 5_000 + 1),
+    });
+  }
+  await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
+  for (const [hours, venue] of [
+    [70, "okx"],
+    [30, "kraken"],
+    [5, "okx"],
+  ] as const)
+    await pastIncident(pool, {
+      ...{ venue, component: "rest:ticker", minutes: 3 },
+      ...{
+        startedAt: new Date(midnight - hours * 60 * minuteMs),
+        retracted: hours === 30,
+      },
+    });
+  await pool.script("alter table incident disable trigger refuse_rewriting");
+  await pool.query(
+    sql`update incident set retraction_reason = ${'=1+1,\r\n"so"'} where retracted_at is not null`,
+  );
+  await pool.script("alter table incident enable trigger refuse_rewriting");
+}
+
+/** It is asked for nothing while the reader stands still, others are answered, and in the end all is there. */
+async function slowReader(t: Test, pool: Pool, url: string): Promise<void> {
+  const one = openPool(url, { applicationName: "test", log, max: 1 });
+  t.teardown(() => one.close());
+  const wanted = wantedOf({ what: "samples" });
+  const [{ count }] = (await pool.query<{ count: number }>(
+    sql`select count(*) from analytics.samples where ts >= ${from} and ts < ${to}`,
+  )) as [{ count: number }];
+  const records = recordsOf(one, wanted, null);
+  const before = usedBytes();
+  let [read, grown, last] = [0, 0, ""];
+  for (let turn = 0; ; turn++) {
+    const { done, value } = await records.next();
+    if (done) break;
+    read += value.length;
+    for (const [ts, ...others] of value) {
+      const key = [(ts as Date).toISOString(), ...others.slice(0, 3)].join(" ");
+      if (key <= last) t.fail(`${key} after ${last}`);
+      last = key;
+    }
+    // the one connection is free again while this does not read
+    if (turn < 5) await one.query(sql`select 1`);
+    if (turn % 5 === 0) grown = Math.max(grown, usedBytes() - before);
+  }
+  t.equal(read, count);
+  // a page of 10,000 rows takes less than half of it
+  const most = 32 * 2 ** 20;
+  t.ok(grown < most, `${grown} bytes more for ${count} rows`);
+}
+
+/** `venuewatch export … | head` */
+async function earlyEnd(t: Test, url: string): Promise<void> {
+  const child = exporting(t, url, "samples", "pipe");
+  child.stdout!.once("data", () => child.stdout!.destroy());
+  t.strictSame(await endOf(child), { code: 0, err: "" });
+}
+
+async function noRoom(t: Test, url: string): Promise<void> {
+  const full = await open("/dev/full", "w");
+  t.teardown(() => full.close());
+  const child = exporting(t, url, "days", full.fd);
+  t.strictSame(await endOf(child), {
+    code: 2,
+    err: "venuewatch: standard output cannot be written (ENOSPC): look after where it goes, and the room there\n",
+  });
+}
+
+function exporting(t: Test, url: string, what: What, output: "pipe" | number) {
+  const period = ["--from", from.toISOString(), "--to", to.toISOString()];
+  const child = spawn(
+    process.execPath,
+    [packagedFile("dist/server/cli.js"), "export", "--what", what, ...period],
+    {
+      env: { PATH: process.env["PATH"], DATABASE_URL: url },
+      stdio: ["ignore", output, "pipe"],
+    },
+  );
+  t.teardown(() => child.kill("SIGKILL"));
+  return child;
+}
+
+async function endOf(child: ChildProcess) {
+  let err = "";
+  child.stderr!.on("data", (piece: Buffer) => (err += piece.toString()));
+  const [code] = (await once(child, "close")) as [number];
+  return { code, err };
+}
+
+/** Each of them alike in the records that are there already. */
+async function otherOptions(t: Test, pool: Pool, folder: string) {
+  const path = `${folder}/other.csv`;
+  const before = new Date(+from - dayMs);
+  const begun: Given = { what: "incidents", venue: "okx" };
+  const whole = await text(pool, "csv", begun);
+  const cut = whole.slice(0, -9);
+  await writeFile(path, cut);
+  await noteBegun(path, wantedOf(begun), "csv");
+  const changes: [Given, FormName, string][] = [
+    [{ ...begun, venue: null }, "csv", "with --venue okx"],
+    [{ ...begun, venue: "kraken" }, "csv", "with --venue okx"],
+    [{ ...begun, retracted: true }, "csv", "without --retracted"],
+    [{ ...begun, what: "days" }, "csv", "with --what incidents"],
+    [begun, "ndjson", "with --format csv"],
+    [
+      { ...begun, period: { from: before, to } },
+      "csv",
+      `with --from ${from.toISOString()}`,
+    ],
+    [
+      { ...begun, period: { from, to: new Date(+to - 1) } },
+      "csv",
+      `with --to ${to.toISOString()}`,
+    ],
+  ];
+  for (const [given, form, told] of changes) {
+    await t.rejects(write(pool, form, given, path), {
+      name: "UserError",
+      message: `--resume: ${path} was begun ${told}. Give the options that it was begun with, or name another file`,
+    });
+    t.equal(await readFile(path, "utf8"), cut, "it is as it was");
+  }
+  await write(pool, "csv", begun, path);
+  t.equal(await readFile(path, "utf8"), whole);
+  await t.rejects(write(pool, "csv", begun, path), {
+    name: "UserError",
+    message: /other.csv is finished, or not of an export/,
+  });
+  await writeFile(`${path}.unfinished`, "");
+  await t.rejects(write(pool, "csv", begun, path), {
+    message: /other.csv.unfinished does not say what it stands beside/,
+  });
+}
+
+async function quiet(t: Test, pool: Pool): Promise<void> {
+  const hour = (hours: number) => new Date(midnight + hours * 60 * minuteMs);
+  for (const [night, period] of [
+    ["after the newest", { from: hour(-4), to: hour(0) }],
+    ["between two", { from: hour(-20), to: hour(-10) }],
+    ["before the first", { from: hour(-90), to: hour(-80) }],
+  ] as const) {
+    const csv = await text(pool, "csv", { what: "incidents", period });
+    t.match(csv, /^[a-z0-9_,]+\r\n$/, night);
+  }
+  const period = { from: hour(48), to: hour(72) };
+  await t.rejects(text(pool, "csv", { what: "incidents", period }), {
+    name: "UserError",
+    message: /there are no incidents in this period/,
+  });
+}
+
+async function faults(t: Test, pool: Pool, folder: string) {
+  const path = `${folder}/faults.csv`;
+  await write(pool, "csv", { what: "days" }, path);
+  const rejects = (
+    wanted: Partial<Wanted> & { what: What },
+    form: FormName,
+    message: RegExp,
+    resume = true,
+  ) =>
+    t.rejects(write(pool, form, wanted, path, resume), {
+      name: "UserError",
+      message,
+    });
+  await rejects(
+    { what: "days" },
+    "csv",
+    /faults.csv is there already; go on with it by --resume/,
+    false,
+  );
+  for (const [what, form, message] of [
+    ["minutes", "csv", /it does not begin with this one's columns/],
+    ["days", "ndjson", /of another version's: its last record is 20/],
+  ] as const) {
+    await noteBegun(path, wantedOf({ what }), form);
+    await rejects({ what }, form, message);
+  }
+  await t.rejects(write(pool, "csv", { what: "days" }, "/dev/null"), {
+    name: "UserError",
+    message: /--output: expected a file, got \/dev\/null, which is none/,
+  });
+  await rejects(
+    { what: "days", venue: "mtgox" },
+    "csv",
+    /there is no "mtgox"; there are binance,/,
+  );
+  const long = { from: new Date("2020-01-01Z"), to: new Date("2020-02-01Z") };
+  await rejects(
+    { what: "samples", period: long },
+    "csv",
+    /no samples in this period: the database has them from .*kept for eight days/,
+  );
+  await t.rejects(
+    write(pool, "csv", { what: "days" }, `${folder}/none/x.csv`),
+    {
+      name: "UserError",
+      message: /x.csv cannot be written \(ENOENT\)/,
+    },
+  );
+  const period = ["--from", "2026-01-02", "--to", "2026-01-03"];
+  for (const [args, message] of [
+    [["--from", "2026-02-30"], /--from: expected a day like 2026-01-31 or an/],
+    [[...period, "--to", "2026-01-02"], /--to: expected a time after --from/],
+    [
+      period,
+      /--what: expected samples, minutes, days, incidents, got nothing$/,
+    ],
+    [[...period, "--what", "days", "--resume"], /--resume: expected a file/],
+  ] as const)
+    await t.rejects(runExport({ values: parsed(args), words: [] }), {
+      name: "UserError",
+      message,
+    });
+}
+
+/** As the command line would give them. */
+function parsed(args: readonly string[]) {
+  const { values } = parseArgs({ args: [...args], options });
+  return values;
+}
+
+type Given = Partial<Wanted> & { what: What };
+
+function wantedOf(given: Given): Wanted {
+  return { period: { from, to }, venue: null, retracted: false, ...given };
+}
+
+async function text(pool: Pool, form: FormName, given: Given): Promise<string> {
+  const pieces: string[] = [];
+  const output = new Writable({
+    decodeStrings: false,
+    write(piece: string, _, done) {
+      pieces.push(piece);
+      done();
+    },
+  });
+  await writeExport(pool, wantedOf(given), {
+    ...{ format: form, output, resume: false, log },
+    signal: new AbortController().signal,
+  });
+  return pieces.join("");
+}
+
+async function write(
+  pool: Pool,
+  form: FormName,
+  given: Given,
+  output: string,
+  resume = true,
+) {
+  await writeExport(pool, wantedOf(given), {
+    ...{ format: form, output, resume, log },
+    signal: new AbortController().signal,
+  });
+}
+
+/** By the database's own way of making JSON, times brought to our form. */
+async function asJson(pool: Pool, view: string, order: string) {
+  const [time] = order.split(",");
+  const found = await pool.text<{ row: Record<string, unknown> }>(
+    `select to_jsonb(v) as row from analytics.${view} v
+     where ${time}::timestamptz >= $1 and ${time}::timestamptz < $2 ${view === "incidents" ? "and retracted_at is null" : ""}
+     order by ${order.replace(/venue|component|region/g, '$& collate "C"')}`,
+    [from, to],
+  );
+  return found.map(({ row }) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        typeof value === "string" && /^\d{4}-\d\d-\d\dT.*\+00:00$/.test(value)
+          ? new Date(value).toISOString()
+          : value,
+      ]),
+    ),
+  );
+}
+
+function jsonOf(lines: string): Record<string, unknown>[] {
+  return lines
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function inCsv(value: unknown): string {
+  if (value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+async function killAt(
+  child: ChildProcess,
+  signal: "SIGTERM" | "SIGKILL",
+  path: string,
+  size: number,
+  gone: AbortSignal,
+): Promise<void> {
+  await until(
+    async () => gone.aborted || (await sizeOf(path)) > size,
+    60_000,
+    1,
+  );
+  child.kill(signal);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}

@@ -1,0 +1,262 @@
+/** What is known of the venues' own feeds. */
+import t from "tap";
+import { sql } from "../../../shared/database/db.js";
+import type { NoticeList } from "../../../server/notices/feed.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, decide, measured } from "../../support/fleet.js";
+import {
+  feedOf,
+  forgetSaid,
+  notice,
+  noticesOf,
+  said,
+  sourceOf,
+  whole,
+} from "../../support/said.js";
+
+const now = Date.now();
+/** The instant so many minutes before this test began. */
+const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
+
+const nothing: NoticeList[] = [whole()];
+
+void t.test("the state of a feed", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await measured(pool, { from: ago(150), to: ago(0) });
+  await decide(pool);
+
+  await t.test("none, where a venue has no feed", async (t) => {
+    for (const venue of ["gate", "bitget"])
+      t.strictSame(await feedOf(pool, venue), {
+        ...{ state: "none", problem: null, since: null, read_at: null },
+      });
+  });
+
+  await t.test("unreadable, before anybody has read it", async (t) => {
+    await forgetSaid(pool);
+    const feed = await feedOf(pool, "kraken");
+    t.match(feed, { state: "unreadable", problem: "not read yet" });
+    t.ok(feed.since instanceof Date);
+  });
+
+  await t.test("since when, over readings that went alike", async (t) => {
+    await forgetSaid(pool);
+    const readings: [number, string | null][] = [
+      [9, null],
+      [8, null],
+      [7, "answered 503"],
+      [6, "answered HTML instead of JSON"],
+    ];
+    for (const [minutesAgo, problem] of readings)
+      await said(pool, "kraken", at(minutesAgo), problem ? [] : nothing, {
+        problem,
+      });
+    t.strictSame(await feedOf(pool, "kraken"), {
+      state: "unreadable",
+      problem: "answered HTML instead of JSON",
+      since: at(7),
+      read_at: at(8),
+    });
+    await said(pool, "kraken", at(5), nothing);
+    t.strictSame(await feedOf(pool, "kraken"), {
+      state: "readable",
+      problem: null,
+      since: at(5),
+      read_at: at(5),
+    });
+    const [runs] = await pool.query<{ runs: number }>(
+      sql`select count(*)::int as runs from official_reading`,
+    );
+    t.equal(runs!.runs, 3, "a row for each run, not for each reading");
+  });
+
+  await t.test(
+    "what nobody read for a quarter of an hour is not readable",
+    async (t) => {
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(30), nothing);
+      await said(pool, "kraken", at(16), nothing);
+      t.match(await feedOf(pool, "kraken"), {
+        state: "unreadable",
+        problem: `not read since ${at(16).toISOString()}`,
+        since: at(16),
+        read_at: at(16),
+      });
+      await said(pool, "kraken", at(0), nothing);
+      t.match(await feedOf(pool, "kraken"), {
+        state: "readable",
+        since: at(0),
+      });
+    },
+  );
+
+  await t.test(
+    "a reading with a problem keeps what was understood, and makes nothing vanish",
+    async (t) => {
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
+      await said(pool, "kraken", at(8), [whole(notice("b", at(40)))], {
+        problem: "incidents[0].started_at: expected a time, got null",
+      });
+      t.match(await noticesOf(pool, "kraken"), [
+        {
+          external_id: "a",
+          vanished: false,
+          left_at: null,
+          last_seen_at: at(9),
+        },
+        { external_id: "b" },
+      ]);
+      t.equal((await feedOf(pool, "kraken")).state, "unreadable");
+    },
+  );
+
+  await t.test(
+    "a reading of what has not changed keeps all in the feed",
+    async (t) => {
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
+      await said(pool, "kraken", at(3), nothing, { unchanged: true });
+      t.match(await noticesOf(pool, "kraken"), [
+        { external_id: "a", left_at: null, last_seen_at: at(3) },
+      ]);
+      t.strictSame(await feedOf(pool, "kraken"), {
+        ...{ state: "readable", problem: null, since: at(9), read_at: at(3) },
+      });
+    },
+  );
+
+  await t.test("what of the past a run has seen", async (t) => {
+    const runOf = async (
+      ...readings: [at: Date, lists: NoticeList[], problem?: string][]
+    ) => {
+      await forgetSaid(pool);
+      for (const [when, lists, problem = null] of readings)
+        await said(pool, "kraken", when, lists, { problem });
+      const rows = await pool.query<{ covers_from: Date; until_at: Date }>(
+        sql`select covers_from, until_at from official_reading where problem is null order by from_at`,
+      );
+      return rows.at(-1)!;
+    };
+    const from = (minutesAgo: number | null, scope = "incidents") =>
+      ({
+        scope,
+        notices: [],
+        listedFrom: minutesAgo === null ? null : at(minutesAgo),
+      }) as NoticeList;
+    t.match(await runOf([at(9), [from(50)]], [at(8), [from(40)]]), {
+      ...{ covers_from: at(50), until_at: at(8) },
+    });
+    t.match(await runOf([at(9), [from(40)]], [at(8), [from(50)]]), {
+      covers_from: at(50),
+    });
+    t.match(await runOf([at(9), [from(null)]], [at(8), [from(null)]]), {
+      ...{ covers_from: at(9), until_at: at(8) },
+    });
+    t.match(
+      await runOf([at(9), [from(50), from(20, "maintenances")]]),
+      { covers_from: at(50) },
+      "how far maintenance reaches back says nothing of incidents",
+    );
+    t.match(
+      await runOf([at(9), [from(50)]], [at(10), [from(50)]]),
+      { until_at: at(9) },
+      "a reading that comes late takes nothing back",
+    );
+  });
+
+  await t.test("a clock that was wrong does no harm for long", async (t) => {
+    await forgetSaid(pool);
+    await said(pool, "kraken", at(-1440), nothing);
+    t.match(await feedOf(pool, "kraken"), { state: "unreadable" });
+    await said(pool, "kraken", at(2), nothing);
+    t.match(await feedOf(pool, "kraken"), {
+      state: /^readable$/,
+      since: at(2),
+    });
+  });
+
+  await t.test(
+    "that all of several are gone at once is a fault, that one or two are is news",
+    async (t) => {
+      const many = (count: number) =>
+        whole(
+          ...Array.from({ length: count }, (_, n) => notice(`n${n}`, at(50))),
+        );
+      for (const [count, state] of [
+        [2, "readable"],
+        [3, "unreadable"],
+      ] as const) {
+        await forgetSaid(pool);
+        await said(pool, "kraken", at(3), [many(count)]);
+        await said(pool, "kraken", at(2), nothing);
+        t.equal((await feedOf(pool, "kraken")).state, state, `${count}`);
+      }
+      // and what stays so for a day is so
+      await forgetSaid(pool);
+      await said(pool, "kraken", at(1460), [many(3)]);
+      for (let minutesAgo = 1455; minutesAgo > 0; minutesAgo -= 10)
+        await said(pool, "kraken", at(minutesAgo), nothing);
+      t.equal((await feedOf(pool, "kraken")).state, "readable");
+      t.ok((await noticesOf(pool, "kraken")).every((row) => row.vanished));
+    },
+  );
+
+  await t.test("as of when a feed says that it is goes forward", async (t) => {
+    await forgetSaid(pool);
+    const feedAt = async () => {
+      const [row] = await pool.query<{ feed_at: Date | null }>(sql`
+        select feed_at from official_source where source_id = ${await sourceOf(pool, "kraken")}
+      `);
+      return row!.feed_at;
+    };
+    await said(pool, "kraken", at(9), nothing, { feedAt: at(20) });
+    await said(pool, "kraken", at(8), nothing, { feedAt: at(22) });
+    t.strictSame(await feedAt(), at(20));
+    await said(pool, "kraken", at(7), nothing, {
+      ...{ feedAt: at(1), problem: "lost fields" },
+    });
+    t.strictSame(await feedAt(), at(20), "of what was not understood nothing");
+    await said(pool, "kraken", at(6), nothing, { feedAt: at(10) });
+    t.strictSame(await feedAt(), at(10));
+  });
+
+  await t.test(
+    "it never moves the venue's own state, and is said on its page",
+    async (t) => {
+      await forgetSaid(pool);
+      const api = await serve(t, { pool, registry });
+      interface Page {
+        state: string;
+        official: Record<string, unknown>;
+      }
+      const page = async () => (await api.ask<Page>("/v1/targets/kraken")).body;
+      const before = await page();
+      t.match(before, {
+        state: "operational",
+        official: {
+          observed: false,
+          feed: { state: "unreadable", readAt: null },
+        },
+      });
+      const outage = notice("a", at(3), { impact: "critical" });
+      await said(pool, "kraken", at(2), [whole(outage)]);
+      await said(pool, "kraken", at(1), [], { problem: "answered 503" });
+      await decide(pool);
+      const { state, official } = await page();
+      t.equal(state, "operational", "a critical notice and an unreadable feed");
+      t.match(official, {
+        source: "statuspage",
+        observed: true,
+        feed: {
+          state: "unreadable",
+          problem: "answered 503",
+          since: at(1).toISOString(),
+          readAt: at(2).toISOString(),
+        },
+        incidents: [{ id: "a", impact: "critical", subjectMatched: false }],
+      });
+    },
+  );
+});

@@ -1,0 +1,127 @@
+/** Which feed is read next, and by whom. */
+import t from "tap";
+import { sql } from "../../../shared/database/db.js";
+import { feedKinds } from "../../../server/notices/feed-kinds.js";
+import type { NoticeList } from "../../../server/notices/feed.js";
+import { migratedDatabase } from "../../support/database.js";
+import { forgetSaid, said, sourceOf, whole } from "../../support/said.js";
+
+const now = Date.now();
+/** The instant so many minutes before this test began. */
+const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
+
+const nothing: NoticeList[] = [whole()];
+
+void t.test("which feed is read next", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  interface Claimed {
+    source_id: number | null;
+    api: string | null;
+    due_at: Date | null;
+    read_at: Date | null;
+    unreadable_since: Date | null;
+  }
+  const patienceMs = 600_000;
+  const kinds = Object.keys(feedKinds);
+  const claim = async (minutesAgo: number, known = kinds) =>
+    (
+      await pool.file<Claimed>("claim_source", [
+        at(minutesAgo),
+        patienceMs,
+        known,
+      ])
+    )[0]!;
+
+  await t.test(
+    "each that is due once, and a shared one once for both venues",
+    async (t) => {
+      await forgetSaid(pool);
+      const claimed: (number | null)[] = [];
+      for (let one = await claim(40); one.source_id; one = await claim(40))
+        claimed.push(one.source_id);
+      const [sources] = await pool.query<{ ids: number[] }>(sql`
+      select array_agg(distinct source_id order by source_id)::int[] as ids from venue where source_id is not null
+    `);
+      t.strictSame(
+        claimed.sort((a, b) => a! - b!),
+        sources!.ids,
+      );
+      t.equal(
+        await sourceOf(pool, "kraken"),
+        await sourceOf(pool, "kraken-futures"),
+      );
+      t.strictSame(await claim(40), {
+        ...(await claim(40)),
+        source_id: null,
+        due_at: new Date(+at(40) + patienceMs),
+      });
+    },
+  );
+
+  await t.test(
+    "again when it was to be asked again, and when whoever asked it died",
+    async (t) => {
+      await forgetSaid(pool);
+      await pool.query(sql`update official_source set due_at = ${at(-30)}`);
+      const kraken = await sourceOf(pool, "kraken");
+      await pool.query(
+        sql`update official_source set due_at = ${at(40)} where source_id = ${kraken}`,
+      );
+      t.equal((await claim(41)).source_id, null);
+      t.match(await claim(40), { source_id: kraken, read_at: null });
+      t.equal((await claim(35)).source_id, null, "somebody is at it");
+      t.equal((await claim(30)).source_id, kraken, "nobody is any more");
+      await said(pool, "kraken", at(30), nothing);
+      t.equal((await claim(29)).source_id, null);
+      t.match(await claim(28), {
+        source_id: kraken,
+        read_at: at(30),
+        unreadable_since: null,
+      });
+      await said(pool, "kraken", at(28), [], { problem: "answered 503" });
+      await said(pool, "kraken", at(27), [], { problem: "answered 502" });
+      t.match(await claim(25), {
+        source_id: kraken,
+        read_at: at(30),
+        unreadable_since: at(28),
+      });
+    },
+  );
+
+  await t.test("three who ask at once get three", async (t) => {
+    await forgetSaid(pool);
+    const claimed = await Promise.all([claim(40), claim(40), claim(40)]);
+    t.equal(new Set(claimed.map((one) => one.source_id)).size, 3);
+  });
+
+  await t.test("the one that is due longest", async (t) => {
+    await forgetSaid(pool);
+    const kucoin = await sourceOf(pool, "kucoin");
+    await pool.query(sql`
+      update official_source
+      set due_at = ${at(40)}::timestamptz + source_id * interval '1 s' - case source_id when ${kucoin} then interval '1 hour' else interval '0' end
+    `);
+    t.equal((await claim(30)).source_id, kucoin);
+  });
+
+  await t.test("what was put off by a clock that was wrong", async (t) => {
+    await forgetSaid(pool);
+    await pool.query(
+      sql`update official_source set due_at = ${at(-1440)}::timestamptz`,
+    );
+    t.ok((await claim(40)).source_id);
+  });
+
+  await t.test("none of a kind that this build cannot read", async (t) => {
+    await forgetSaid(pool);
+    const claimed = await claim(40, ["okx-system-status"]);
+    t.equal(claimed.source_id, await sourceOf(pool, "okx"));
+    t.match(await claim(40, ["okx-system-status"]), { source_id: null });
+  });
+
+  await t.test("none that the registry no longer names", async (t) => {
+    await forgetSaid(pool);
+    await pool.query(sql`update official_source set published = false`);
+    t.match(await claim(40), { source_id: null, due_at: null });
+  });
+});

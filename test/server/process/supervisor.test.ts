@@ -1,0 +1,330 @@
+import t, { type Test } from "tap";
+
+import { built, runScript, type Script } from "../../support/run-script.js";
+
+/**
+ * The supervisor stands in a process of its own, as in life, because it is the
+ * one that gets the signals. Its children are scripts of a few lines.
+ */
+const prelude = `
+  const { runUntilStopped } = lifecycle;
+  const child = (name, source) => ({
+    name,
+    args: ["--input-type=module", "--eval", source],
+    env: { PATH: process.env.PATH },
+  });
+  const restart = { firstMs: 20, longestMs: 80, stableMs: 60_000 };
+  async function supervise(options, start) {
+    await runUntilStopped(log, async (life) => {
+      const it = supervisor.makeSupervisor({ log, restart, ...options });
+      life.onClose("programs", it.close);
+      await start(it);
+      say("all up");
+    });
+  }
+  const polite = (name) => child(name, \`
+    process.on("SIGTERM", () => { console.log("\${name} stops"); process.exit(0); });
+    process.on("disconnect", () => process.exit(0));
+    console.log("\${name} is " + process.pid);
+    process.send({ ready: "http://\${name}" });
+  \`);`;
+
+function supervise(t: Test, source: string, detached = false): Script {
+  const modules = ["lifecycle", "supervisor"];
+  return runScript(t, modules, prelude + source, detached);
+}
+
+void t.test("programs start in order, and stop in reverse", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => {
+       for (const name of ["database", "core", "web"])
+         say("at " + await it.start(polite(name)));
+     });`,
+  );
+  await script.saw("all up");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.same(matches(script, /^(?:at|\w+ is|\w+ stops).*$/gm, hidePid), [
+    "database is N",
+    "at http://database",
+    "core is N",
+    "at http://core",
+    "web is N",
+    "at http://web",
+    "web stops",
+    "core stops",
+    "database stops",
+  ]);
+});
+
+void t.test(
+  "a program that dies is started again, and the log says so",
+  async (t) => {
+    const script = supervise(
+      t,
+      `await supervise({}, async (it) => it.start(child("frail", \`
+       process.send({ ready: null }, () => {
+         console.log("frail lives " + process.pid);
+         process.kill(process.pid, "SIGKILL");
+       });
+     \`)));`,
+    );
+    await waitFor(
+      script,
+      () => matches(script, /frail lives \d+/g).length >= 4,
+    );
+    script.kill("SIGTERM");
+    t.equal(await script.ended, 0);
+    t.match(
+      script.output(),
+      /error script: ended unasked, will be started again program=frail code=null signal=SIGKILL/,
+    );
+    const pids = matches(script, /frail lives \d+/g);
+    t.equal(new Set(pids).size, pids.length, "each time another process");
+  },
+);
+
+void t.test(
+  "pauses before restarts grow up to their bound, with jitter",
+  async (t) => {
+    const script = supervise(
+      t,
+      `await supervise({}, async (it) => it.start(child("frail", "process.exit(1)")));`,
+    );
+    await waitFor(script, () => pausesIn(script).length >= 5);
+    script.kill("SIGTERM");
+    await script.ended;
+    const pauses = pausesIn(script).slice(0, 5);
+    for (const [i, fullMs] of [20, 40, 80, 80, 80].entries()) {
+      const ms = pauses[i] ?? NaN;
+      t.ok(ms >= fullMs / 2 && ms <= fullMs, `pause ${i}: ${ms} of ${fullMs}`);
+    }
+  },
+);
+
+void t.test(
+  "a program that lived long enough starts with the small pause again",
+  async (t) => {
+    const script = supervise(
+      t,
+      `const quick = { firstMs: 20, longestMs: 10_000, stableMs: 1 };
+     await supervise({ restart: quick }, async (it) => it.start(child("frail", "process.exit(1)")));`,
+    );
+    await waitFor(script, () => pausesIn(script).length >= 4);
+    script.kill("SIGTERM");
+    await script.ended;
+    t.ok(
+      pausesIn(script).every((ms) => ms <= 20),
+      String(pausesIn(script)),
+    );
+  },
+);
+
+void t.test(
+  "a stubborn program is killed, and those before it still get their time",
+  async (t) => {
+    const script = supervise(
+      t,
+      `await supervise({ stopWithinMs: 6000 }, async (it) => {
+       await it.start(polite("database"));
+       await it.start(child("stubborn", \`
+         process.on("SIGTERM", () => console.log("stubborn shrugs"));
+         setInterval(() => {}, 1000);
+         process.send({ ready: null });
+       \`));
+     });`,
+    );
+    await script.saw("all up");
+    const stoppedAt = performance.now();
+    script.kill("SIGTERM");
+    t.equal(await script.ended, 0);
+    t.ok(performance.now() - stoppedAt < 9_000, "within its limit");
+    t.match(script.output(), "stubborn shrugs");
+    t.match(script.output(), /did not stop and was killed program=stubborn/);
+    t.match(script.output(), "database stops");
+  },
+);
+
+void t.test(
+  "with a program stuck in every tier, peers stop at once and the first keeps a third of the time",
+  async (t) => {
+    const script = supervise(
+      t,
+      `const stuck = (name) => child(name, \`
+         process.on("SIGTERM", () => {});
+         setInterval(() => {}, 1000);
+         process.send({ ready: null });
+       \`);
+     await supervise({ stopWithinMs: 6000 }, async (it) => {
+       for (const name of ["database", "core", "web"]) await it.start(stuck(name));
+       await Promise.all(["us", "eu", "asia"].map((name) => it.start(stuck(name))));
+     });`,
+    );
+    await script.saw("all up");
+    const stoppedAt = performance.now();
+    script.kill("SIGTERM");
+    t.equal(await script.ended, 0);
+    const tookMs = performance.now() - stoppedAt;
+    t.ok(tookMs < 9_000, `${tookMs} ms, and 6000 ms are given`);
+    const killed = /was killed program=(\w+) withinMs=(\d+)/g;
+    const had: Record<string, number> = {};
+    for (const [, name, ms] of script.output().matchAll(killed))
+      had[name!] = Number(ms);
+    // Less than two thousand, a thousand, a thousand and two thousand, by what a busy machine is late.
+    const given = JSON.stringify(had);
+    for (const probe of ["us", "eu", "asia"])
+      t.ok(had[probe]! > 1500, `${probe} has half of two thirds: ${given}`);
+    for (const program of ["web", "core"])
+      t.ok(had[program]! > 500, `${program} has a quarter of them: ${given}`);
+    t.ok(had["database"]! > 1000, `the first has the last third: ${given}`);
+  },
+);
+
+void t.test(
+  "what the user must put right stops everything, and is said last",
+  async (t) => {
+    const script = supervise(
+      t,
+      `await supervise({}, async (it) => {
+       await it.start(polite("database"));
+       await it.start(child("web", \`
+         process.send({ refused: "port 80 is taken: set PORT" }, () => process.exit(2));
+       \`));
+       say("never");
+     });`,
+    );
+    t.equal(await script.ended, 2);
+    t.match(script.output(), /\nvenuewatch: port 80 is taken: set PORT\n$/);
+    t.match(script.output(), "database stops");
+    t.notMatch(script.output(), "never");
+    t.notMatch(script.output(), "started again");
+  },
+);
+
+void t.test("a refusal without a sentence names the program", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => it.start(child("web", "process.exit(2)")));`,
+  );
+  t.equal(await script.ended, 2);
+  t.match(script.output(), "venuewatch: web refused to start (exit code 2)");
+});
+
+void t.test(
+  "a program that once was ready is not given up for code 2",
+  async (t) => {
+    const script = supervise(
+      t,
+      `await supervise({}, async (it) => it.start(child("web", \`
+       process.send({ ready: null });
+       process.send({ refused: "the database is away" }, () => process.exit(2));
+     \`)));`,
+    );
+    await waitFor(script, () => pausesIn(script).length >= 2);
+    script.kill("SIGTERM");
+    t.equal(await script.ended, 0);
+    t.match(script.output(), 'refused="the database is away"');
+  },
+);
+
+void t.test("a task runs once, and what follows waits for it", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => {
+       await it.run(child("migrate", "setTimeout(() => console.log('migrated'), 50)"));
+       say("then the rest");
+     });`,
+  );
+  await script.saw("all up");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.match(script.output(), /migrated\nthen the rest/);
+});
+
+void t.test("a task that fails ends the start", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => it.run(child("migrate", "process.exit(1)")));`,
+  );
+  t.equal(await script.ended, 1);
+  t.match(script.output(), "migrate ended with code 1");
+});
+
+void t.test("SIGTERM in the middle of the start stops what runs", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => {
+       await it.start(polite("database"));
+       await it.start(child("core", "console.log('core begins'); setInterval(() => {}, 1000)"));
+     });`,
+  );
+  await script.saw("core begins");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.match(script.output(), "database stops");
+  t.notMatch(script.output(), "started again");
+});
+
+void t.test(
+  "Ctrl-C in a terminal reaches the supervisor alone, so the order is kept",
+  async (t) => {
+    const script = supervise(
+      t,
+      `await supervise({}, async (it) => {
+       await it.start(polite("database"));
+       await it.start(polite("web"));
+     });`,
+      true,
+    );
+    await script.saw("all up");
+    process.kill(-script.pid, "SIGINT");
+    t.equal(await script.ended, 0);
+    t.same(matches(script, /\w+ stops/g), ["web stops", "database stops"]);
+  },
+);
+
+void t.test("no program outlives a supervisor that is killed", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => {
+       await it.start(polite("simple"));
+       await it.start(child("real", \`
+         import { runUntilStopped } from ${JSON.stringify(built("server/process/lifecycle"))};
+         import { makeLog } from ${JSON.stringify(built("shared/log/log"))};
+         await runUntilStopped(makeLog("real"), async (life) => {
+           life.onClose("it", () => console.log("real closes"));
+           console.log("real is " + process.pid);
+         });
+       \`));
+     });`,
+  );
+  await script.saw("all up");
+  script.kill("SIGKILL");
+  // They share its output: that ends only when the last of them is gone.
+  t.equal(await script.ended, "SIGKILL");
+  t.match(script.output(), /warn real: stopping: the supervisor is gone/);
+  t.match(script.output(), "real closes");
+});
+
+async function waitFor(script: Script, done: () => boolean): Promise<void> {
+  while (!done()) await script.more();
+}
+
+function matches(
+  script: Script,
+  pattern: RegExp,
+  shown = (text: string) => text,
+): string[] {
+  return [...script.output().matchAll(pattern)].map(([text]) => shown(text));
+}
+
+function hidePid(text: string): string {
+  return text.replace(/\d+$/, "N");
+}
+
+function pausesIn(script: Script): number[] {
+  return matches(script, /restartInMs=\d+/g).map((text) =>
+    Number(text.split("=")[1]),
+  );
+}

@@ -1,0 +1,471 @@
+import t from "tap";
+import { makeMeter } from "../../../probe/stream/meter.js";
+import { mostDays } from "../../../server/commands/stalls/measure.js";
+import { type Db, sql } from "../../../shared/database/db.js";
+import type { Registry, Stream } from "../../../shared/registry/registry.js";
+import { measureStalls } from "../../../server/stalls/measure.js";
+import {
+  distributionOf,
+  leastPeriods,
+  thresholdFrom,
+} from "../../../server/stalls/proposal.js";
+import {
+  added,
+  type Piece,
+  piecesOf,
+  readSilences,
+  type Silence,
+} from "../../../server/stalls/silences.js";
+import { migratedDatabase } from "../../support/database.js";
+import { pastIncident } from "../../support/fleet.js";
+import {
+  type HeardSlot,
+  slotMs,
+  slotsOf,
+  storeHeard,
+} from "../../support/heard.js";
+import { randomFrom } from "../../support/random-samples.js";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** The silences of each line of slots, in seconds; one slot ends every ten seconds. */
+const lines: [what: string, slots: string, periods: string][] = [
+  ["each slot has a silence of its own", "5 4 3 2 1", "2 3 4 5"],
+  ["one silence, however many slots it touches", "1 8 18 28 31 2 1", "2 31"],
+  ["two silences, one upon the other", "1 9 19 22 6 16 21 1 0", "1 21 22"],
+  ["equal ones are not the same one", "3 3 3 2", "3 3 3"],
+  ["one that lasts to the end was not heard whole", "1 0 10 20 30", "1"],
+  ["nor one that lasts into an unmeasured slot", "2 1 11 21 . 3 2 0", "2 2 3"],
+  ["heard again after the gap, it is whole", "2 1 11 . 31 33 2 1", "2 2 33"],
+  ["a refused subscription is no silence", "2 1 x40 x50 3 2 1", "2 2 3"],
+];
+
+interface Kind {
+  /** Null: the stream's own. */
+  component: string | null;
+  retracted?: boolean;
+  /** Of a region instead. */
+  impaired?: string;
+  /** Whether it leaves periods out of a series of eu-central. */
+  counts: boolean;
+}
+
+const kinds: Kind[] = [
+  { component: null, counts: true },
+  { component: "ws:conn", counts: true },
+  { component: "rest:ticker", counts: false },
+  { component: null, retracted: true, counts: false },
+  { component: null, impaired: "eu-central", counts: true },
+  { component: null, impaired: "us-east", counts: false },
+];
+
+// Each test has days of its own, and the incident that stays open comes last.
+void t.test("quiet periods in a database", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+
+  await t.test("quiet periods, as they are read off the samples", async (t) => {
+    for (const [index, [what, line, expected]] of lines.entries())
+      await t.test(`${what}: ${line}`, async (t) => {
+        const { id, socket } = registry.venues[index]!;
+        const series = seriesOf(id, socket!.streams[0]!);
+        const slots = slotsOf(line);
+        const from = new Date("2026-10-30T23:59:15.250Z");
+        await storeHeard(pool, { ...series, from, slots });
+        const to = endOf(from, slots);
+        const silences = await readSilences(pool, series, piece(from, to));
+        t.equal(periodsOf(silences), expected);
+
+        const parts = [];
+        for (let at = +from - 7_000; at < +to; at += 17_000)
+          parts.push(
+            await readSilences(
+              pool,
+              series,
+              piece(new Date(at), new Date(at + 17_000)),
+            ),
+          );
+        t.strictSame(added(parts), silences, "the same in pieces");
+      });
+
+    await t.test("of other venues, streams and regions nothing", async (t) => {
+      const [{ id, socket }] = registry.venues as [Registry["venues"][number]];
+      const other = { ...seriesOf(id, socket!.streams[0]!), region: "us-east" };
+      const from = new Date("2026-10-30T00:00:00Z");
+      const all = piece(from, new Date(+from + 2 * dayMs));
+      t.strictSame(await readSilences(pool, other, all), []);
+    });
+  });
+
+  await t.test(
+    "a quiet period is a silence that was heard whole, and is counted once",
+    async (t) => {
+      const random = randomFrom(3);
+      for (const [index, meanMs] of [300, 4_000, 15_000, 60_000].entries()) {
+        const { id, socket } = registry.venues[index]!;
+        const series = seriesOf(id, socket!.streams[0]!);
+        const from = new Date("2026-09-01T00:00:10Z");
+        const { slots, silences } = listen(random, meanMs, 2_000);
+        await storeHeard(pool, { ...series, from, slots });
+        const found = await readSilences(
+          pool,
+          series,
+          piece(from, endOf(from, slots)),
+        );
+        const periods = found.filter((one) => one.periods > 0);
+        t.ok(periods.length > 50, `${periods.length} lengths`);
+        const wrong = periods.filter(
+          (one) => one.periods > (silences.get(one.quietMs) ?? 0),
+        );
+        t.strictSame(wrong, [], `mean gap ${meanMs} ms`);
+        t.equal(periods.at(-1)!.quietMs, Math.max(...silences.keys()));
+      }
+    },
+  );
+
+  await t.test("random series agree with a plain reckoning", async (t) => {
+    const random = randomFrom(5);
+    let periods = 0;
+    let days = 0;
+    for (let turn = 0; turn < 2; turn += 1)
+      for (const { id: venue, socket } of registry.venues) {
+        const stream = socket!.streams[Math.floor(random() * 3)]!;
+        const series = seriesOf(venue, stream);
+        // each has a day of its own: an impairment is one of all streams
+        const from = new Date(
+          +new Date("2026-08-01T23:31:17.890Z") + days * dayMs,
+        );
+        days += 1;
+        const slots = randomSlots(random, 300);
+        await storeHeard(pool, { ...series, from, slots });
+        const startMs = +from + Math.floor(random() * 300) * slotMs;
+        const minutes = Math.ceil(random() * 10);
+        const kind = kinds[Math.floor(random() * kinds.length)]!;
+        await makeTrouble(pool, kind, series, new Date(startMs), minutes);
+        const trouble = kind.counts
+          ? [{ from: startMs, to: startMs + minutes * 60_000 }]
+          : [];
+        const window = piece(
+          new Date(+from + Math.floor(random() * 100_000)),
+          new Date(+from + 2_000_000 + Math.floor(random() * 2_000_000)),
+        );
+        const expected = plainReckoning(slots, +from, window, trouble);
+        t.strictSame(await readSilences(pool, series, window), expected);
+        periods += expected.reduce((sum, one) => sum + one.periods, 0);
+      }
+    t.ok(periods > 1000, `${periods} periods`);
+  });
+
+  await t.test("streams are measured, and false stalls counted", async (t) => {
+    const venue = registry.venues.find(({ id }) => id === "kraken")!;
+    const [ticker, trades] = venue.socket!.streams as [Stream, Stream];
+    const small = { ...registry, venues: [venue] };
+    const now = new Date("2026-07-31T06:00:00Z");
+    const from = new Date(+now - 2 * dayMs);
+
+    // the present threshold is 30 s; the last slot has no next one
+    const enough = [...silent(1, leastPeriods - 1), ...slotsOf("21 31 35 1 1")];
+    await storeHeard(pool, {
+      ...seriesOf("kraken", ticker),
+      from,
+      slots: enough,
+    });
+    await storeHeard(pool, {
+      ...seriesOf("kraken", ticker),
+      region: "us-east",
+      from,
+      slots: silent(2, 100),
+    });
+    const short = silent(1, leastPeriods);
+    await storeHeard(pool, {
+      ...seriesOf("kraken", trades),
+      from,
+      slots: short,
+    });
+
+    const [first, second, third] = await measureStalls(pool, small, {
+      days: 3,
+      now,
+    });
+
+    t.match(first, {
+      venue: "kraken",
+      stream: { name: "ticker" },
+      leftOut: 0,
+      longestMs: 35_000,
+      mostPeriods: leastPeriods,
+      proposal: {
+        afterMs: 10_000,
+        distribution: {
+          periods: leastPeriods + 99,
+          from: "2026-07-29",
+          to: "2026-07-30",
+          p50Ms: 1000,
+          p99Ms: 1000,
+          p999Ms: 2000,
+        },
+      },
+    });
+    t.strictSame(first!.regions, [
+      {
+        region: "eu-central",
+        measuredDays: (leastPeriods + 4) / 8640,
+        falseNow: 2,
+        falseThen: 3,
+      },
+      { region: "ap-southeast", measuredDays: 0, falseNow: 0, falseThen: 0 },
+      {
+        region: "us-east",
+        measuredDays: 100 / 8640,
+        falseNow: 0,
+        falseThen: 0,
+      },
+    ]);
+
+    t.match(
+      second,
+      { mostPeriods: leastPeriods - 1, proposal: null },
+      "one too few",
+    );
+    t.ok(second!.distribution, "is shown all the same");
+    t.match(
+      third,
+      { distribution: null, longestMs: null, mostPeriods: 0, proposal: null },
+      "nothing was heard",
+    );
+  });
+
+  await t.test("one may look back as far as samples are kept", async (t) => {
+    const [kept] = await pool.query<{ days: number }>(
+      sql`select extract(epoch from upkeep.raw_kept()) / 86400 as days`,
+    );
+    t.equal(kept!.days, mostDays);
+  });
+
+  await t.test("what lies in an incident does not teach", async (t) => {
+    const from = new Date("2026-12-30T12:00:00Z");
+    // slots end at 12:00:00, :10, …; the incident lasts from 12:00:50 to 12:02:50
+    const slots = slotsOf("3 2 1 11 21 31 32 5 4 3 2 1 1 1 1 1 1 1 1 1 2 1 1");
+    const incident = {
+      startedAt: new Date("2026-12-30T12:00:50Z"),
+      minutes: 2,
+    };
+    const allOfThem = "1 1 1 1 1 1 1 1 1 2 2 2 3 3 4 5 32, 0 left out";
+    const cases: [
+      venue: string,
+      component: string,
+      told: { minutes?: null; retracted?: true },
+      expected: string,
+    ][] = [
+      ["kraken", "ws:trades", {}, "1 2 2 3, 13 left out"],
+      ["okx", "ws:conn", {}, "1 2 2 3, 13 left out"],
+      ["bybit", "ws:trades", { minutes: null }, "2 3, 15 left out"],
+      ["gate", "ws:ticker", {}, allOfThem],
+      ["gemini", "rest:ticker", {}, allOfThem],
+      ["bitget", "ws:trades", { retracted: true }, allOfThem],
+    ];
+    for (const [venue, component, told, expected] of cases)
+      await t.test(`${component} ${JSON.stringify(told)}`, async (t) => {
+        const { socket } = registry.venues.find(({ id }) => id === venue)!;
+        const trades = socket!.streams.find(({ name }) => name === "trades")!;
+        const series = seriesOf(venue, trades);
+        await storeHeard(pool, { ...series, from, slots });
+        await pastIncident(pool, { venue, component, ...incident, ...told });
+        const silences = await readSilences(
+          pool,
+          series,
+          piece(from, endOf(from, slots)),
+        );
+        const leftOut = silences.reduce((sum, one) => sum + one.leftOut, 0);
+        t.equal(`${periodsOf(silences)}, ${leftOut} left out`, expected);
+      });
+  });
+});
+
+void t.test("from a distribution to a threshold", async (t) => {
+  const stream = { cadenceMs: slotMs } as Stream;
+  const days = ["2026-10-31", "2026-10-29", "2026-10-30"];
+  const thousand = Array.from({ length: 1000 }, (_, index) => ({
+    quietMs: 10 * (index + 1),
+    slots: 1,
+    periods: 1,
+    leftOut: 7,
+  }));
+
+  await t.test("percentiles by nearest rank", (t) => {
+    t.strictSame(distributionOf(thousand, days), {
+      periods: 1000,
+      from: "2026-10-29",
+      to: "2026-10-31",
+      p50Ms: 5000,
+      p99Ms: 9900,
+      p999Ms: 9990,
+    });
+    const one = { quietMs: 4, slots: 9, periods: 1, leftOut: 0 };
+    t.match(distributionOf([one], days), { p50Ms: 4, p99Ms: 4, p999Ms: 4 });
+    const [many, few] = [
+      { quietMs: 1, slots: 0, periods: 998_999, leftOut: 0 },
+      { quietMs: 2, slots: 0, periods: 1_001, leftOut: 0 },
+    ];
+    t.match(distributionOf([many, few], days), { p99Ms: 1, p999Ms: 2 });
+    many.periods += 1;
+    few.periods -= 1;
+    t.match(distributionOf([many, few], days), { p999Ms: 1 });
+    t.equal(distributionOf([], []), null);
+    t.end();
+  });
+
+  await t.test("twice the 99.9th, in whole seconds, at least 10 s", (t) => {
+    const distribution = distributionOf(thousand, days)!;
+    const afterMs = (p999Ms: number, cadenceMs = slotMs) =>
+      thresholdFrom({ ...distribution, p999Ms }, { ...stream, cadenceMs })
+        .afterMs;
+    t.equal(afterMs(9990), 20_000);
+    t.equal(afterMs(10_000), 20_000);
+    t.equal(afterMs(10_001), 21_000);
+    t.equal(afterMs(900), 10_000);
+    t.equal(afterMs(900, 30_000), 30_000, "and never shorter than a slot");
+    t.end();
+  });
+});
+
+void t.test("a window is cut at midnight", (t) => {
+  const pieces = piecesOf(2, new Date("2026-10-31T06:00:00Z"));
+  t.strictSame(
+    pieces.map(({ day, from, to }) => [
+      day,
+      from.toISOString(),
+      to.toISOString(),
+    ]),
+    [
+      ["2026-10-29", "2026-10-29T06:00:00.000Z", "2026-10-30T00:00:00.000Z"],
+      ["2026-10-30", "2026-10-30T00:00:00.000Z", "2026-10-31T00:00:00.000Z"],
+      ["2026-10-31", "2026-10-31T00:00:00.000Z", "2026-10-31T06:00:00.000Z"],
+    ],
+  );
+  t.equal(piecesOf(1, new Date("2026-10-31T00:00:00Z")).length, 1);
+  t.end();
+});
+
+function seriesOf(venue: string, { name, cadenceMs }: Stream) {
+  return { venue, component: `ws:${name}`, region: "eu-central", cadenceMs };
+}
+
+async function makeTrouble(
+  db: Db,
+  { component, retracted, impaired }: Kind,
+  series: { venue: string; component: string },
+  startedAt: Date,
+  minutes: number,
+): Promise<void> {
+  if (impaired === undefined) {
+    const where = { ...series, ...(component && { component }) };
+    await pastIncident(db, { ...where, startedAt, minutes, retracted });
+    return;
+  }
+  const endedAt = new Date(+startedAt + minutes * 60_000);
+  await db.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
+    select region_id, ${startedAt}, ${startedAt}, ${endedAt}, '{kraken,okx,gate}', 4
+    from region
+    where region = ${impaired}
+  `);
+}
+
+function piece(from: Date, to: Date): Piece {
+  return { day: "of no matter", from, to };
+}
+
+/** Just after the last slot. */
+function endOf(from: Date, slots: readonly HeardSlot[]): Date {
+  return new Date(+from + (slots.length - 1) * slotMs + 1);
+}
+
+/** Lengths of all that count, in seconds. */
+function periodsOf(silences: readonly Silence[]): string {
+  return silences
+    .flatMap(({ quietMs, periods }) => Array<number>(periods).fill(quietMs))
+    .map((ms) => ms / 1000)
+    .join(" ");
+}
+
+function silent(seconds: number, slots: number): HeardSlot[] {
+  return Array.from({ length: slots }, () => ({ quietMs: seconds * 1000 }));
+}
+
+/** Whole seconds, so that equal ones meet; now and then a silence that goes on, a gap, a refusal. */
+function randomSlots(random: () => number, length: number): HeardSlot[] {
+  const slots: HeardSlot[] = [];
+  let quietMs = 0;
+  while (slots.length < length) {
+    const luck = random();
+    quietMs = luck < 0.3 ? quietMs + slotMs : Math.floor(random() * 20) * 1000;
+    const fault = luck > 0.97 ? "handshake" : luck > 0.9 ? "stall" : undefined;
+    slots.push(
+      luck > 0.4 && luck < 0.45 ? { quietMs: null } : { quietMs, fault },
+    );
+  }
+  return slots;
+}
+
+/** The same answer by walking from slot to slot. */
+function plainReckoning(
+  slots: readonly HeardSlot[],
+  firstMs: number,
+  window: Piece,
+  incidents: readonly { from: number; to: number }[],
+): Silence[] {
+  const heard = slots.map(({ quietMs, fault }) =>
+    fault === "handshake" ? null : quietMs,
+  );
+  const byLength: Silence[] = [];
+  for (const [index, quietMs] of heard.entries()) {
+    const endMs = firstMs + index * slotMs;
+    if (quietMs === null || endMs < +window.from || endMs >= +window.to)
+      continue;
+    const begunMs = endMs - slotMs - quietMs;
+    const touches = incidents.some(
+      ({ from, to }) => begunMs <= to && endMs + slotMs >= from,
+    );
+    const next = heard[index + 1] ?? null;
+    const ended = next !== null && next <= quietMs;
+    byLength[quietMs] ??= { quietMs, slots: 0, periods: 0, leftOut: 0 };
+    if (!touches) byLength[quietMs].slots += 1;
+    if (ended && !touches) byLength[quietMs].periods += 1;
+    if (ended && touches) byLength[quietMs].leftOut += 1;
+  }
+  return byLength.filter(Boolean);
+}
+
+/**
+ * What the probe's own meter says of frames that come at random, read a little late at times.
+ *
+ * @returns how often each silence, from frame to frame, was how long
+ */
+/** What it says is not looked at. */
+const noFrame = Buffer.alloc(0);
+
+function listen(random: () => number, meanMs: number, slotCount: number) {
+  const meter = makeMeter();
+  const silences = new Map<number, number>();
+  const slots: HeardSlot[] = [];
+  let heardMs = 0;
+  let nextMs = gap();
+  meter.subscribed(0);
+
+  function gap() {
+    return -Math.log(1 - random()) * meanMs;
+  }
+  while (slots.length < slotCount) {
+    const readMs = (slots.length + 1) * slotMs + random() * 200;
+    while (nextMs <= readMs) {
+      meter.frame(noFrame, { atMs: nextMs, unixMs: nextMs });
+      const quietMs = Math.round(nextMs - heardMs);
+      silences.set(quietMs, (silences.get(quietMs) ?? 0) + 1);
+      heardMs = nextMs;
+      nextMs += gap();
+    }
+    slots.push({ quietMs: meter.read(readMs, slotMs)!.quietMs });
+  }
+  return { slots, silences };
+}

@@ -1,0 +1,86 @@
+/** A database that vanishes without a word keeps no program waiting: every connection of a program has its deadline. */
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import t, { type Test } from "tap";
+import { startShip } from "../../../probe/delivery/ship.js";
+import { openPool } from "../../../shared/database/db.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { recordSamples } from "../../../server/database/record-samples.js";
+import type { Sample } from "../../../shared/measurement/sample.js";
+import { migratedDatabase } from "../../support/database.js";
+import { makeGate } from "../../support/gate.js";
+import { madeSample } from "../../support/made-sample.js";
+import { runCli } from "../../support/run-script.js";
+import { someSpool } from "../../support/spool.js";
+import { until } from "../../support/until.js";
+
+const log = makeLog("test", "error");
+
+void t.test(
+  "each program tells a server how long its statements may take",
+  async (t) => {
+    for (const [program, ms] of [
+      ["probe", 30_000],
+      ["core", 120_000],
+      ["web", 10_000],
+    ] as const)
+      t.match(
+        (await greetingOf(t, program)).split("\0").join(" "),
+        ` statement_timeout ${ms} `,
+        program,
+      );
+  },
+);
+
+void t.test("a batch that is never answered is delivered later", async (t) => {
+  const database = await migratedDatabase(t);
+  const gate = await makeGate(t, database.url);
+  const pool = openPool(gate.url, {
+    applicationName: "test",
+    log,
+    max: 2,
+    statementTimeoutMs: 2_000,
+  });
+  t.teardown(() => pool.close());
+  const record = (samples: readonly Sample[]) =>
+    recordSamples(pool, "us-east", samples);
+  t.match(await record([]), { stored: 0 }, "connects");
+
+  gate.mute();
+  const lines: string[] = [];
+  const ship = startShip({
+    spool: await someSpool(t),
+    record,
+    log: makeLog("test", "warn", (line) => lines.push(line)),
+    flushEveryMs: 10,
+  });
+  t.teardown(() => ship.close());
+  ship.add(madeSample());
+  const within = 30_000;
+  await until(
+    () => lines.some((line) => line.includes("read timeout")),
+    within,
+  );
+  await gate.open();
+  await until(() => ship.status().shipped === 1, within);
+});
+
+/** What a program says first to its database: the settings of the connection. */
+async function greetingOf(t: Test, program: string): Promise<string> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const script = runCli(t, [program], {
+    DATABASE_URL: `postgres://user@127.0.0.1:${port}/db`,
+    REGION: "us-east",
+    PORT: "0",
+  });
+  const [socket] = (await once(server, "connection")) as [Socket];
+  const [greeting] = (await once(socket, "data")) as [Buffer];
+  script.kill("SIGKILL");
+  await script.ended;
+  socket.destroy();
+  server.close();
+  return greeting.toString("latin1");
+}

@@ -1,0 +1,361 @@
+/** What programs tell their operators, read off the programs themselves. */
+import { serviceAddress } from "../../../server/alerts/channels/service-address.js";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { makeProbeMetrics } from "../../../probe/metrics.js";
+import { openPool, sql } from "../../../shared/database/db.js";
+import { makeEngineMetrics } from "../../../server/engine/metrics.js";
+import { makeUpkeep, usualUpkeepPace } from "../../../server/engine/upkeep.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
+import { version } from "../../../shared/config/package.js";
+import {
+  type UnmeasuredReason,
+  unmeasuredReasons,
+} from "../../../shared/measurement/unmeasured.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, forget, outage } from "../../support/fleet.js";
+import { freePort } from "../../support/free-port.js";
+import {
+  type Families,
+  scrape,
+  told,
+  total,
+} from "../../support/own-families.js";
+import { addressLogged, runCli } from "../../support/run-script.js";
+import { until } from "../../support/until.js";
+import { loopbackRegistry } from "../../../simulator/loopback.js";
+
+void t.test(
+  "each program tells how it does its work, and which it is",
+  async (t) => {
+    const { pool, url, registry: real } = await migratedDatabase(t);
+    const registry = join(
+      t.testdir({
+        // venues at a port where nothing listens
+        "registry.json": JSON.stringify(loopbackRegistry(real, () => 9, 1)),
+      }),
+      "registry.json",
+    );
+    const env = { DATABASE_URL: url, REGISTRY: registry, HEALTH_PORT: "0" };
+
+    await t.test("core", async (t) => {
+      const address = await addressLogged(
+        runCli(t, ["core"], { ...env, BASE_URL: "https://status.example/" }),
+        "ready",
+      );
+      await until(() =>
+        serviceAddress(pool).then(
+          (known) => known.baseUrl === "https://status.example",
+          () => false,
+        ),
+      );
+      let seen = await scrape(address);
+      await until(async () => {
+        seen = await scrape(address);
+        return (
+          total(seen, "venuewatch_engine_tick_seconds", {}, "_count") > 0 &&
+          total(seen, "venuewatch_upkeep_seconds", {}, "_count") > 5 &&
+          // a scrape asks it for three seconds, and it does one thing at a time
+          total(seen, "venuewatch_database_up") === 1
+        );
+      }, 60_000);
+      t.equal(total(seen, "venuewatch_engine_leading"), 1);
+      t.equal(total(seen, "venuewatch_channel_key_present"), 0);
+      t.equal(total(seen, "venuewatch_alert_events_waiting"), 0);
+      t.ok(total(seen, "venuewatch_engine_behind_seconds") >= 0);
+      t.equal(seen["venuewatch_engine_instants_behind"]!.series.length, 1);
+      t.strictSame(
+        seen["venuewatch_engine_incidents_total"]!.series.map(
+          ({ labels, value }) => [labels["event"], value],
+        ),
+        ["opened", "escalated", "closed", "retracted"].map((event) => [
+          event,
+          0,
+        ]),
+      );
+      t.equal(total(seen, "venuewatch_upkeep_failures_total"), 0);
+      t.ok(seen["venuewatch_upkeep_failures_total"]!.series.length > 5);
+      t.equal(
+        total(seen, "venuewatch_build_info", { service: "core", version }),
+        1,
+      );
+      t.ok(seen["venuewatch_nodejs_eventloop_lag_p99_seconds"]);
+      t.match(await (await fetch(`${address}/healthz`)).json(), { service: "core" }); // prettier-ignore
+    });
+
+    await t.test("probe", async (t) => {
+      const probe = runCli(t, ["probe"], { ...env, REGION: "us-east" });
+      const address = await addressLogged(probe, "ready");
+      // it may deliver what one before it left, ahead of its own
+      const delivered = "venuewatch_probe_samples_delivered_total";
+      const taken = "venuewatch_probe_samples_taken_total";
+      await until(
+        async () => {
+          const now = await scrape(address);
+          return total(now, delivered) > 0 && total(now, taken) > 0;
+        },
+        30_000,
+        50,
+      );
+      const seen = await scrape(address);
+      t.strictSame(
+        [
+          ...new Set(
+            Object.values(seen).flatMap(({ series }) =>
+              series.map(({ labels }) => labels["region"]),
+            ),
+          ),
+        ],
+        ["us-east"],
+        "all of it says which region",
+      );
+      const lateness = "venuewatch_probe_slot_lateness_seconds";
+      t.ok(total(seen, lateness, {}, "_count") > 0);
+      t.ok(total(seen, taken) > 0);
+      t.equal(total(seen, "venuewatch_probe_samples_lost_total"), 0);
+      t.equal(total(seen, "venuewatch_probe_samples_refused_total"), 0);
+      t.equal(seen["venuewatch_probe_samples_waiting"]!.series.length, 1);
+      t.ok(
+        total(
+          seen,
+          "venuewatch_probe_record_seconds",
+          { outcome: "recorded" },
+          "_count",
+        ) > 0,
+      );
+      t.ok(
+        seen["venuewatch_probe_unmeasured_slots_total"]!.series.some(
+          ({ labels }) => labels["reason"] === "starved",
+        ),
+      );
+      t.match(await (await fetch(`${address}/healthz`)).json(), { service: "probe" }); // prettier-ignore
+    });
+
+    await t.test("web", async (t) => {
+      const program = runCli(t, ["web"], {
+        ...env,
+        PORT: "0",
+        RATE_LIMIT: "6",
+      });
+      const own = await addressLogged(program, "own metrics");
+      const site = await addressLogged(program, "ready");
+      for (const path of [
+        "/v1/status",
+        "/v1/exchanges/okx",
+        "/v1/targets/okx",
+        "/v1/targets/mtgox",
+        "/nothing/here",
+        "/v1/status?category=x",
+        "/v1/regions",
+      ])
+        await (await fetch(site + path)).text();
+      const name = "venuewatch_web_request_seconds";
+      await until(
+        async () => total(await scrape(own), name, {}, "_count") === 7,
+        10_000,
+      );
+      const seen = await scrape(own);
+      t.strictSame(
+        seen[name]!.series.filter((series) => series.name === `${name}_count`)
+          .map(({ labels, value }) => [
+            labels["route"],
+            labels["status"],
+            value,
+          ])
+          .sort(),
+        [
+          ["/v1/status", "200", 1],
+          ["/v1/status", "400", 1],
+          ["/v1/targets/:venue", "200", 2],
+          ["/v1/targets/:venue", "404", 1],
+          ["none", "404", 1],
+          ["none", "429", 1],
+        ],
+        "by routes, which are few, and never by what was asked",
+      );
+      for (const address of [own, site])
+      t.match(await (await fetch(`${address}/healthz`)).json(), { service: "web" }); // prettier-ignore
+      t.equal((await fetch(`${own}/readyz`)).status, 200);
+    });
+  },
+);
+
+function engineMetrics(t: Test, url: string, lines: string[] = []) {
+  const registry = makeOwnMetrics("core");
+  const log = makeLog("core", "warn", (line) => lines.push(line));
+  const db = openPool(url, { applicationName: "test", log, max: 1 });
+  t.teardown(() => db.close());
+  return { registry, meter: makeEngineMetrics(registry, db, log) };
+}
+
+void t.test("core tells how far it is behind", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const { registry, meter } = engineMetrics(t, url);
+  await forget(pool);
+
+  const before = await told(registry);
+  t.equal(total(before, "venuewatch_database_up"), 1);
+  const sinceMade = total(before, "venuewatch_engine_behind_seconds");
+  t.ok(sinceMade >= 0, "nothing was decided yet, and that is told too");
+  await pool.query(
+    sql`update migration set applied_at = applied_at - interval '100 s'`,
+  );
+  const never = await told(registry);
+  t.ok(total(never, "venuewatch_engine_behind_seconds") >= sinceMade + 100);
+  t.ok(total(never, "venuewatch_engine_instants_behind") >= 49);
+
+  await outage.open(pool);
+  await pool.query(sql`update engine_clock set ticked_at = ${ago(100)}`);
+  const behind = await told(registry);
+  const instants = total(behind, "venuewatch_engine_instants_behind");
+  t.ok(instants >= 50 && instants < 100, "one every two seconds");
+  t.ok(total(behind, "venuewatch_engine_behind_seconds") >= 100);
+  t.equal(total(behind, "venuewatch_incidents_open"), 1);
+
+  meter.decided(
+    { at: "", opened: ["a", "b"], escalated: [], closed: ["c"], retracted: [] },
+    250,
+  );
+  const decided = await told(registry);
+  const events = "venuewatch_engine_incidents_total";
+  t.equal(total(decided, events, { event: "opened" }), 2);
+  t.equal(total(decided, events, { event: "closed" }), 1);
+  t.equal(total(decided, "venuewatch_engine_tick_seconds", {}, "_sum"), 0.25);
+
+  const differences = "venuewatch_reconcile_differences_total";
+  const rollups = await pool.query<{ name: string }>(sql`
+    select view_name as name from timescaledb_information.continuous_aggregates where view_schema = 'venuewatch'
+  `);
+  t.strictSame(
+    new Map(
+      decided[differences]!.series.map(({ labels, value }) => [
+        labels["rollup"]!,
+        value,
+      ]),
+    ),
+    new Map(
+      ["sample", ...rollups.map(({ name }) => name)].map((name) => [name, 0]),
+    ),
+    "samples and all roll-ups, at 0",
+  );
+  meter.compared(["venue_day", "usual_hour"]);
+  const example = { kept: null, recomputed: {} };
+  meter.differs({ rollup: "venue_day", rows: 3, from: "", to: "", example });
+  const compared = await told(registry);
+  t.equal(total(compared, "venuewatch_reconciled_windows_total"), 2);
+  t.equal(total(compared, differences, { rollup: "venue_day" }), 3);
+  t.equal(total(compared, differences), 3);
+});
+
+void t.test("what waits for a chore that fails has failed too", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const { registry, meter } = engineMetrics(t, url);
+  await pool.script("drop procedure upkeep.refresh_late");
+  let passedMs = 0;
+  const upkeep = makeUpkeep(
+    pool,
+    makeLog("test", "error", () => {}),
+    usualUpkeepPace,
+    meter,
+    {
+      now: () => Promise.resolve(new Date()),
+      passedMs: () => passedMs,
+    },
+  );
+  const successes = async () =>
+    byChore(await told(registry), "upkeep_newest_success_timestamp_seconds");
+  const begun = await successes();
+  await upkeep.doWhatIsDue(() => true);
+  // late samples come a minute later, and what waits for them
+  passedMs += 60_000;
+  await upkeep.doWhatIsDue(() => true);
+
+  const failing = ["dropping old chunks", "rolling up late samples"];
+  const failures = byChore(await told(registry), "upkeep_failures_total");
+  t.strictSame(
+    [...failures].filter(([, times]) => times > 0).sort(),
+    failing.map((chore) => [chore, 1]),
+  );
+  const done = await successes();
+  t.strictSame(
+    [...done].filter(([chore, at]) => begun.get(chore) === at).sort(),
+    failing.map((chore) => [chore, begun.get(chore)]),
+    "from when this core began they have not succeeded",
+  );
+  t.strictSame(
+    byChore(await told(registry), "upkeep_interval_seconds"),
+    new Map([
+      ["leaving out impaired regions", 12],
+      ["rolling up the newest minutes", 12],
+      ["rolling up the hour and the day that run", 60],
+      ["keeping the hours of a week", 60],
+      ["making roll-ups again", 60],
+      ["rolling up late samples", 600],
+      ["compressing", 600],
+      ["dropping old chunks", 3600],
+      ["vacuuming", 3600],
+      ["vacuuming what is rewritten", 600],
+      ["reconciling", 10],
+    ]),
+  );
+});
+
+/** Values of one family, by chore. */
+function byChore(families: Families, name: string): Map<string, number> {
+  return new Map(
+    families[`venuewatch_${name}`]!.series.map(({ labels, value }) => [
+      labels["chore"]!,
+      value,
+    ]),
+  );
+}
+
+void t.test("a probe that measured nothing yet tells since when", async (t) => {
+  const registry = makeOwnMetrics("probe", { region: "us-east" });
+  let newestSlotAt: Date | null = null;
+  makeProbeMetrics(registry, new Date(1_700_000_000_000), () => ({
+    taken: 0,
+    shipped: 0,
+    duplicates: 0,
+    restored: 0,
+    refused: 0,
+    waiting: 0,
+    dropped: 0,
+    corrupt: 0,
+    spoolBytes: 0,
+    spoolUsed: 0,
+    trouble: null,
+    unmeasured: Object.fromEntries(
+      unmeasuredReasons.map((reason) => [reason, 0]),
+    ) as Record<UnmeasuredReason, number>,
+    newestSlotAt,
+    socketsOpen: 0,
+    watching: [],
+    troubles: [],
+    clock: null,
+    renewedAt: null,
+    certificates: [],
+  }));
+  const name = "venuewatch_probe_newest_slot_timestamp_seconds";
+  t.equal(total(await told(registry), name), 1_700_000_000);
+  newestSlotAt = new Date(1_700_000_005_000);
+  t.equal(total(await told(registry), name), 1_700_000_005);
+});
+
+void t.test("without its database core tells of itself still", async (t) => {
+  const nobody = `postgres://127.0.0.1:${await freePort()}/none`;
+  const lines: string[] = [];
+  const { registry, meter } = engineMetrics(t, nobody, lines);
+  meter.leads(true);
+  const seen = await told(registry);
+  t.equal(total(seen, "venuewatch_database_up"), 0);
+  for (const name of [
+    "engine_behind_seconds",
+    "engine_instants_behind",
+    "incidents_open",
+  ])
+    t.strictSame(seen[`venuewatch_${name}`]!.series, [], "not 0: not known");
+  t.equal(total(seen, "venuewatch_engine_leading"), 1);
+  t.equal(lines.length, 1, "one question a scrape, whoever asks");
+});

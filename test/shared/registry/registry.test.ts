@@ -1,0 +1,327 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import {
+  categories,
+  componentsOf,
+  type Venue,
+} from "../../../shared/registry/registry.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+
+const pathOf = (name: string) =>
+  fileURLToPath(new URL(`../../${name}`, import.meta.url));
+
+const fifteen = await loadRegistry(pathOf("registry.json"));
+const all = await loadRegistry(pathOf("registry-all.json"));
+
+/** REST requests a minute and region, and the components, of each venue of the board. */
+const board: [id: string, perMinute: number, components: string][] = [
+  [
+    "binance",
+    46,
+    "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "coinbase",
+    34,
+    "rest:time rest:ticker rest:book rest:trades ws:conn ws:heartbeat ws:ticker ws:trades ws:book",
+  ],
+  [
+    "kraken",
+    37,
+    "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "okx",
+    34,
+    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "bybit",
+    34,
+    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "kucoin",
+    40,
+    "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "gate",
+    34,
+    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "bitget",
+    34,
+    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "bitfinex",
+    28,
+    "rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "bitstamp",
+    21,
+    "rest:ticker rest:fx rest:trades rest:book ws:conn ws:trades ws:book ws:diff",
+  ],
+  [
+    "gemini",
+    28,
+    "rest:ticker rest:stats rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "deribit",
+    40,
+    "rest:time rest:test rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "binance-futures",
+    46,
+    "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:mark ws:trades ws:book",
+  ],
+  [
+    "kraken-futures",
+    25,
+    "rest:ticker rest:status rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
+  ],
+  [
+    "kucoin-futures",
+    40,
+    "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:book ws:mark ws:ticker ws:trades",
+  ],
+];
+
+/** The same, of the targets of the other categories. */
+const others: [id: string, category: string, perMinute: number][] = [
+  ["publicnode", "rpc", 18],
+  ["drpc", "rpc", 7],
+  ["solana", "rpc", 28],
+  ["coingecko", "market-data", 1.5],
+  ["coinpaprika", "market-data", 0.4],
+  ["defillama", "market-data", 2.2],
+  ["chainlink", "oracle", 7],
+  ["redstone", "oracle", 6],
+  ["dia", "oracle", 3],
+  ["usdc", "stablecoin", 11],
+  ["usdt", "stablecoin", 6.2],
+  ["dai", "stablecoin", 7],
+  ["across", "bridge", 6],
+  ["wormhole", "bridge", 8],
+  ["cctp", "bridge", 4],
+  ["moonpay", "ramp", 1.2],
+  ["transak", "ramp", 0.7],
+  ["rampnetwork", "ramp", 0.7],
+];
+
+const instrument = {
+  category: "exchange",
+  symbol: String,
+  quote: /^USDT?$/,
+  chain: null,
+};
+
+void t.test("spec: the board is the 15 venues, and no other", (t) => {
+  t.strictSame(
+    fifteen.venues.map(({ id }) => id),
+    board.map(([id]) => id),
+  );
+  for (const { category, symbol, quote, chain } of fifteen.venues)
+    t.match({ category, symbol, quote, chain }, instrument);
+  t.equal(fifteen.probeIntervalMs, 5000);
+  t.strictSame(
+    fifteen.regions.map(({ id }) => id),
+    ["eu-central", "ap-southeast", "us-east"],
+    "the primary region comes first",
+  );
+  t.end();
+});
+
+void t.test("registry-all.json is the fifteen and eighteen more", (t) => {
+  t.strictSame(all.regions, fifteen.regions);
+  t.strictSame(all.venues.slice(0, 15), fifteen.venues);
+  t.strictSame(
+    all.venues.slice(15).map(({ id, category }) => [id, category]),
+    others.map(([id, category]) => [id, category]),
+  );
+  const measured = new Set(all.venues.map(({ category }) => category));
+  t.strictSame([...measured], [...categories], "all seven are real");
+  t.end();
+});
+
+for (const [id, perMinute, components] of board)
+  void t.test(`${id}: its components and how often it is asked`, (t) => {
+    const venue = venueOf(id);
+    const ids = componentsOf(venue).map((component) => component.id);
+    t.equal(ids.join(" "), components);
+    t.equal(Math.round(requestsPerMinute(venue)), perMinute);
+    t.end();
+  });
+
+for (const [id, , perMinute] of others)
+  void t.test(`${id}: its budget of requests is kept`, (t) => {
+    t.ok(Math.abs(requestsPerMinute(venueOf(id)) - perMinute) < 0.06);
+    t.end();
+  });
+
+void t.test("every component id is one that the API may show", (t) => {
+  for (const venue of all.venues)
+    for (const { id, kind, label, target } of componentsOf(venue)) {
+      t.match(id, /^(rest|ws):[a-z]+$/);
+      t.ok(id.startsWith(`${kind}:`));
+      t.ok(label);
+      t.match(target, kind === "rest" ? /^https:/ : /^wss:/);
+    }
+  t.end();
+});
+
+void t.test("a component says what is measured, where and how often", (t) => {
+  const components = componentsOf(venueOf("binance-futures"));
+  const byId = new Map(components.map((one) => [one.id, one]));
+  t.strictSame(byId.get("rest:trades"), {
+    id: "rest:trades",
+    kind: "rest",
+    label: "Most recent trade",
+    target: "https://fapi.binance.com/fapi/v1/trades?symbol=BTCUSDT&limit=1",
+    cadenceMs: 15_000,
+  });
+  t.strictSame(byId.get("ws:conn"), {
+    id: "ws:conn",
+    kind: "ws",
+    label: "Socket",
+    target: "wss://fstream.binance.com/market/stream",
+    cadenceMs: 10_000,
+  });
+  const book = "wss://fstream.binance.com/public/stream";
+  t.equal(byId.get("ws:book")?.target, book, "a stream on its own socket");
+  t.end();
+});
+
+void t.test("a venue without a socket has no socket components", (t) => {
+  const ids = componentsOf(venueOf("moonpay")).map(({ id }) => id);
+  t.strictSame(ids, ["rest:countries", "rest:currencies"]);
+  t.end();
+});
+
+void t.test("thresholds that nobody measured yet follow the rule", (t) => {
+  for (const { id, chain, socket } of all.venues)
+    for (const stream of socket?.streams ?? []) {
+      const { name, typicalPerMinute, rateBasis, stall } = stream;
+      if (stall.distribution !== null) continue;
+      const meanMs = 60_000 / typicalPerMinute;
+      const [leastMs, intervals] =
+        rateBasis === "estimate" ? [15_000, 60] : [10_000, 10];
+      const ruleMs = Math.max(leastMs, intervals * meanMs);
+      const blocksMs = chain === "ethereum" ? 60_000 : 0;
+      const expectedMs =
+        name === "heads" ? blocksMs : Math.max(ruleMs, blocksMs);
+      t.equal(
+        stall.afterMs,
+        Math.ceil(expectedMs / 1000) * 1000,
+        `${id} ws:${name}`,
+      );
+    }
+  t.end();
+});
+
+void t.test("who keeps a socket alive is told for each venue", (t) => {
+  const rules = fifteen.venues.map(({ id, socket }) => {
+    const { send, replyWithinMs, deadAfterMs } = socket!.keepAlive;
+    const everyMs = "everyMs" in send ? send.everyMs : null;
+    return [id, send.kind, everyMs, replyWithinMs, deadAfterMs];
+  });
+  t.strictSame(rules, [
+    ["binance", "none", null, null, 45_000],
+    ["coinbase", "none", null, null, 10_000],
+    ["kraken", "json", 30_000, 10_000, 10_000],
+    ["okx", "text", 25_000, 10_000, null],
+    ["bybit", "json", 20_000, 10_000, null],
+    ["kucoin", "json", 15_000, 10_000, null],
+    ["gate", "json", 15_000, 10_000, null],
+    ["bitget", "text", 25_000, 10_000, null],
+    ["bitfinex", "none", null, null, 35_000],
+    ["bitstamp", "json", 15_000, 10_000, null],
+    ["gemini", "none", null, null, 30_000],
+    ["deribit", "once", null, null, 45_000],
+    ["binance-futures", "ping", 30_000, 20_000, null],
+    ["kraken-futures", "ping", 30_000, 20_000, null],
+    ["kucoin-futures", "json", 15_000, 10_000, null],
+  ]);
+  t.strictSame(venueOf("deribit").socket?.keepAlive.respond, {
+    when: { path: "$.params.type", equals: "test_request" },
+    message: { jsonrpc: "2.0", id: 10, method: "public/test", params: {} },
+  });
+  t.end();
+});
+
+void t.test(
+  "who reads a chain is asked for its head, and nobody else names one",
+  (t) => {
+    const heads = all.venues.flatMap(({ id, rest }) =>
+      rest.flatMap(({ name, head }) =>
+        head ? [`${id} rest:${name} ${head.path} ${head.encoding}`] : [],
+      ),
+    );
+    t.strictSame(heads, [
+      "publicnode rest:block $.result hex",
+      "publicnode rest:head $.result.number hex",
+      "drpc rest:block $.result hex",
+      "solana rest:slot $.result integer",
+      "solana rest:blockhash $.result.context.slot integer",
+      ...["chainlink", "usdc", "usdt", "dai", "across", "wormhole"].map(
+        (id) => `${id} rest:head $.result hex`,
+      ),
+    ]);
+    for (const { id, chain, rest } of all.venues)
+      t.equal(
+        chain !== null,
+        rest.some(({ head }) => head),
+        id,
+      );
+    t.end();
+  },
+);
+
+void t.test("the schema says in words what it expects everywhere", (t) => {
+  const schema = JSON.parse(
+    readFileSync(pathOf("registry.schema.json"), "utf8"),
+  ) as Node;
+  t.ok(schema.description);
+  for (const [place, node] of nodesOf(schema, "#"))
+    t.ok(node.description ?? node.$ref ?? node.const, place);
+  t.end();
+});
+
+interface Node {
+  $ref?: string;
+  const?: string;
+  description?: string;
+  items?: Node;
+  properties?: Record<string, Node>;
+  definitions?: Record<string, Node>;
+  oneOf?: Node[];
+}
+
+function* nodesOf(node: Node, place: string): Generator<[string, Node]> {
+  const children = Object.entries({
+    ...node.properties,
+    ...node.definitions,
+    ...Object.fromEntries((node.oneOf ?? []).entries()),
+    ...(node.items && { items: node.items }),
+  });
+  for (const [name, child] of children) {
+    yield [`${place}/${name}`, child];
+    yield* nodesOf(child, `${place}/${name}`);
+  }
+}
+
+function venueOf(id: string): Venue {
+  const venue = all.venues.find((one) => one.id === id);
+  if (venue === undefined) throw new Error(`no venue ${id} in the registry`);
+  return venue;
+}
+
+function requestsPerMinute({ rest }: Venue): number {
+  return rest.reduce((sum, { cadenceMs }) => sum + 60_000 / cadenceMs, 0);
+}

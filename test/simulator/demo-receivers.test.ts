@@ -1,0 +1,79 @@
+/** The demo's receivers and their channels: each has one, however often and with whatever key the demo is started. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { channelsOf } from "../../server/alerts/channels/channels.js";
+import { letterFor } from "../../server/alerts/formats/letter-for.js";
+import { makePoster } from "../../server/alerts/delivery/post.js";
+import { makeSealing } from "../../server/alerts/channels/sealing.js";
+import type { Pool } from "../../shared/database/db.js";
+import { makeLog } from "../../shared/log/log.js";
+import { sealing } from "../support/alerts.js";
+import { migratedDatabase } from "../support/database.js";
+import { openedAlert, sent } from "../support/made-alert.js";
+import { addDemoChannels } from "../../simulator/demo-channels.js";
+import {
+  demoAddresses,
+  startDemoReceivers,
+  tellSecrets,
+} from "../../simulator/demo-receivers.js";
+
+const log = makeLog("test", "error");
+
+void t.test("channels of the demo's receivers", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const dir = t.testdir({});
+  const receivers = await startDemoReceivers(dir, log);
+  t.teardown(receivers.close);
+  const first = await idsAfter(pool, dir);
+  t.equal(first.length, 3);
+  t.strictSame(await idsAfter(pool, dir), first, "the same at a restart");
+
+  const addresses = await demoAddresses(dir);
+  await writeFile(
+    join(dir, "receivers.json"),
+    JSON.stringify({ ...addresses, chat: "http://127.0.0.1:9/services/demo" }),
+  );
+  const moved = await idsAfter(pool, dir);
+  t.equal(moved.length, 3);
+  t.strictSame(
+    first.filter((id) => !moved.includes(id)),
+    [first[1]],
+    "of one that has moved, it is another",
+  );
+
+  const otherKey = makeSealing(Buffer.alloc(32, 1));
+  const unread = await idsAfter(pool, dir, otherKey);
+  t.equal(unread.length, 3);
+  t.notOk(unread.some((id) => moved.includes(id)));
+});
+
+void t.test("a receiver takes what is signed for it", async (t) => {
+  const dir = t.testdir({});
+  const receivers = await startDemoReceivers(dir, log);
+  t.teardown(receivers.close);
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  await tellSecrets(dir, { steady: secret });
+  t.equal(await answer(t, dir, "steady", secret), 204);
+  t.equal(await answer(t, dir, "steady", secret.replace("B", "C")), 401);
+  t.equal(await answer(t, dir, "troubled", secret), 401, "it has another");
+  const { chat } = await demoAddresses(dir);
+  for (const body of ["no JSON", "null", '{"text":1}'])
+    t.equal((await fetch(chat!, { method: "POST", body })).status, 400, body);
+});
+
+async function answer(t: Test, dir: string, name: string, secret: string) {
+  const url = (await demoAddresses(dir))[name]!;
+  const poster = makePoster({ allowLoopback: true });
+  t.teardown(poster.close);
+  const to = { format: "native", url, secrets: [secret] } as const;
+  const { status } = await poster.post(
+    letterFor(to, openedAlert(), { ...sent, at: new Date() }),
+  );
+  return status;
+}
+
+async function idsAfter(pool: Pool, dir: string, key = sealing) {
+  await addDemoChannels(pool, key, dir, log);
+  return (await channelsOf(pool, {})).map(({ id }) => id);
+}

@@ -1,0 +1,270 @@
+/** The fifteen venues enforce their keep-alive rules. Venue time runs fifty times faster, so that minutes are seconds. */
+import { setTimeout as delay } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { type Socket, type Venue } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { connect, send, type Client } from "../../simulator/clients.js";
+import { startWorld, type World } from "../../simulator/world.js";
+
+const registry = await loadRegistry("registry.json");
+
+interface Offence {
+  venue: string;
+  /** What the offender does; then it only waits. Absent: nothing. */
+  act?: (client: Client, socket: Socket) => void;
+  autoPong?: false;
+  /** What the venue records. */
+  missed: RegExp;
+  /** Of the close; null: no document tells of a drop, and the socket stays. */
+  code: number | null;
+}
+
+const offences: Offence[] = [
+  {
+    venue: "binance",
+    autoPong: false,
+    missed: /no pong within 60000 ms/,
+    code: 1006,
+  },
+  {
+    venue: "binance",
+    act: ({ ws }) => [1, 2, 3, 4, 5, 6].forEach(() => ws.ping()),
+    missed: /more than 5 frames in a second/,
+    code: 1008,
+  },
+  {
+    venue: "coinbase",
+    missed: /no subscribe message within 5000 ms/,
+    code: 1000,
+  },
+  {
+    venue: "kraken",
+    act: subscribe,
+    missed: /no valid request for 60000 ms/,
+    code: 1000,
+  },
+  { venue: "okx", missed: /no ping for 30000 ms/, code: 4004 },
+  {
+    venue: "kucoin",
+    act: subscribe,
+    missed: /no frame of the client for 60000 ms/,
+    code: 1000,
+  },
+  {
+    venue: "gate",
+    missed: /neither a subscription nor a frame .* for 30000 ms/,
+    code: 1000,
+  },
+  {
+    venue: "gate",
+    act: subscribe,
+    autoPong: false,
+    missed: /no pong within 30000 ms/,
+    code: 1006,
+  },
+  {
+    venue: "bitget",
+    act: subscribe,
+    missed: /no ping for 120000 ms/,
+    code: 1006,
+  },
+  {
+    venue: "bitfinex",
+    missed: /no subscription and no frame .* for 60000 ms/,
+    code: 1000,
+  },
+  {
+    venue: "bitstamp",
+    act: (client) => send(client, { event: "x".repeat(512) }),
+    missed: /a frame that is too long/,
+    code: 1009,
+  },
+  {
+    venue: "bitstamp",
+    autoPong: false,
+    missed: /no pong within 54000 ms/,
+    code: null,
+  },
+  {
+    venue: "gemini",
+    autoPong: false,
+    missed: /no pong within 20000 ms/,
+    code: null,
+  },
+  {
+    venue: "deribit",
+    act: (client, { keepAlive }) =>
+      keepAlive.send.kind === "once" && send(client, keepAlive.send.message),
+    missed: /test_request unanswered for 10000 ms/,
+    code: 4000,
+  },
+  {
+    venue: "kraken-futures",
+    act: subscribe,
+    missed: /no ping for 60000 ms/,
+    code: 1000,
+  },
+  {
+    venue: "kucoin-futures",
+    missed: /no frame of the client for 60000 ms/,
+    code: 1000,
+  },
+];
+
+/** These two wait ten minutes: they get a world of their own that runs faster still. */
+const patient: Offence[] = [
+  {
+    venue: "bybit",
+    missed: /no ping and no push for 600000 ms/,
+    code: 1000,
+  },
+  {
+    venue: "binance-futures",
+    autoPong: false,
+    missed: /no pong within 600000 ms/,
+    code: 1006,
+  },
+];
+
+void t.test("each of the fifteen venues has a rule that is tested", (t) => {
+  const tested = new Set([...offences, ...patient].map(({ venue }) => venue));
+  t.same([...tested].sort(), registry.venues.map(({ id }) => id).sort());
+  t.end();
+});
+
+for (const [rules, timeScale] of [
+  [offences, 50],
+  [patient, 400],
+] as const) {
+  void t.test(`who breaks the rule is dropped (×${timeScale})`, async (t) => {
+    const world = await openWorld(t, timeScale);
+    await Promise.all(rules.map((offence) => offend(t, world, offence)));
+  });
+}
+
+void t.test("who obeys stays connected through all of it", async (t) => {
+  const world = await openWorld(t, 50);
+  const clients = await Promise.all(
+    world.registry.venues.flatMap((venue) => obey(venue)),
+  );
+  // Of all the rules of `offences`, Bitget's is the most patient: once it has caught a client that came later, all have passed.
+  await offend(
+    t,
+    world,
+    offences.find(({ venue }) => venue === "bitget")!,
+  );
+  for (const { ws, url } of clients) t.equal(ws.readyState, ws.OPEN, url);
+  t.equal(world.violations.length, 1, "nobody else broke a rule");
+});
+
+void t.test(
+  "OKX: a silent stream keeps no client alive, a ping does",
+  async (t) => {
+    const world = await openWorld(t, 50);
+    world.fault({ kind: "silent", venue: "okx" });
+    const okx = venueOf(world, "okx");
+    const [obedient] = await Promise.all(obey(okx));
+    const offender = await connect(okx.socket!.url);
+    subscribe(offender, okx.socket!);
+    t.equal(await offender.closed, 4004);
+    t.equal(obedient!.ws.readyState, obedient!.ws.OPEN);
+  },
+);
+
+void t.test("a connection is closed at its documented lifetime", async (t) => {
+  const world = await openWorld(t, 50, (venue) =>
+    venue.socket
+      ? { ...venue, socket: { ...venue.socket, maxConnectionMs: 10_000 } }
+      : venue,
+  );
+  const { socket } = venueOf(world, "bitstamp");
+  t.equal(socket!.maxConnectionMs, 200, "scaled for the client too");
+  const client = await connect(socket!.url);
+  await client.closed;
+  t.match(world.violations[0]?.missed, /a connection older than 10000 ms/);
+});
+
+async function openWorld(
+  t: Test,
+  timeScale: number,
+  changed: (venue: Venue) => Venue = (venue) => venue,
+): Promise<World> {
+  const world = await startWorld({
+    registry: { ...registry, venues: registry.venues.map(changed) },
+    timeScale,
+    messagesPerMinuteCap: 12,
+  });
+  t.teardown(() => world.close());
+  return world;
+}
+
+function venueOf(world: World, id: string): Venue {
+  return world.registry.venues.find((venue) => venue.id === id)!;
+}
+
+function subscribe(client: Client, { streams }: Socket): void {
+  for (const { subscribe } of streams) send(client, subscribe);
+}
+
+async function offend(
+  t: Test,
+  world: World,
+  { venue, act, autoPong, missed, code }: Offence,
+) {
+  const { socket } = venueOf(world, venue);
+  const client = await connect(socket!.url, undefined, autoPong);
+  act?.(client, socket!);
+  if (code === null) {
+    await recorded(world, venue, missed);
+    t.equal(client.ws.readyState, client.ws.OPEN, `${venue} keeps the socket`);
+    return;
+  }
+  t.equal(await client.closed, code, `${venue} drops: ${missed}`);
+  t.ok(
+    world.violations.some(
+      (one) => one.venue === venue && missed.test(one.missed) && one.dropped,
+    ),
+    `${venue} records: ${missed}`,
+  );
+}
+
+async function recorded(world: World, venue: string, missed: RegExp) {
+  while (
+    !world.violations.some(
+      (one) => one.venue === venue && missed.test(one.missed) && !one.dropped,
+    )
+  )
+    await delay(10);
+}
+
+/** Clients that do what the registry says, one for each socket of the venue. */
+function obey({ socket }: Venue) {
+  const urls = new Set(socket!.streams.map(({ url }) => url ?? socket!.url));
+  return [...urls].map(async (url) => {
+    const client = await connect(url);
+    for (const stream of socket!.streams)
+      if ((stream.url ?? socket!.url) === url) send(client, stream.subscribe);
+    keepAlive(client, socket!);
+    return { ...client, url };
+  });
+}
+
+function keepAlive(
+  client: Client,
+  { keepAlive: { send: rule, respond } }: Socket,
+) {
+  if (rule.kind === "once") send(client, rule.message);
+  else if (rule.kind !== "none") {
+    const timer = setInterval(() => {
+      if (rule.kind === "ping") client.ws.ping();
+      else send(client, rule.kind === "text" ? rule.text : rule.message);
+    }, rule.everyMs);
+    client.ws.on("close", () => clearInterval(timer));
+  }
+  // The registry's one such rule is Deribit's; the probe reads it in full, here the word will do.
+  if (respond)
+    client.ws.on("message", (data) => {
+      if ((data as Buffer).includes(String(respond.when.equals)))
+        send(client, respond.message);
+    });
+}

@@ -1,0 +1,362 @@
+/** Schema analytics as an interface: that it is described, that its readers reach nothing else, and that their limits bite. */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import pg from "pg";
+import t, { type Test } from "tap";
+import { type Pool, sql } from "../../shared/database/db.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { scramVerifier } from "../../server/database/scram.js";
+import { readScript } from "../../shared/database/sql-files.js";
+import { analystsAsk } from "../support/analysts.js";
+import { serve } from "../support/api.js";
+import { migratedDatabase } from "../support/database.js";
+import { makeDemoPast } from "../support/demo-past.js";
+import { analystOf } from "../support/page-of-statements.js";
+import { superuserMissing } from "../support/rights.js";
+
+const page = readFileSync(packagedFile("docs/analysts.md"), "utf8");
+const onServer = process.env.DATABASE_URL !== undefined;
+const withoutSuperuser = await superuserMissing();
+const { ANALYSTS_DAYS, ANALYSTS_LIMITS } = process.env;
+
+void t.test("the interface of analysts", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+
+  await t.test("says what everything in it is", async (t) => {
+    const silent = await pool.query<{ what: string }>(sql`
+      select format('%s.%s', c.relname, a.attname) as what
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+      where c.relnamespace = 'analytics'::regnamespace and col_description(c.oid, a.attnum) is null
+      union all
+      select c.relname
+      from pg_class c
+      where c.relnamespace = 'analytics'::regnamespace and obj_description(c.oid, 'pg_class') is null
+      union all
+      select p.oid::regprocedure::text
+      from pg_proc p
+      where p.pronamespace = 'analytics'::regnamespace and obj_description(p.oid, 'pg_proc') is null
+      union all
+      select 'the schema' where obj_description('analytics'::regnamespace, 'pg_namespace') is null
+    `);
+    t.strictSame(silent, []);
+    const plain = page.replace(/ +/g, " ");
+    const columns = await pool.query<{ view: string; line: string }>(sql`
+      select
+        c.relname as view,
+        format(
+          '| \`%s\` | %s | %s |',
+          a.attname,
+          replace(format_type(a.atttypid, a.atttypmod), 'timestamp with time zone', 'timestamptz'),
+          col_description(c.oid, a.attnum)
+        ) as line
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+      where c.relnamespace = 'analytics'::regnamespace
+      union all
+      select c.relname, obj_description(c.oid, 'pg_class')
+      from pg_class c
+      where c.relnamespace = 'analytics'::regnamespace
+    `);
+    const described = (view: string) =>
+      plain.split(`### \`analytics.${view}\``)[1]?.split("###")[0] ?? "";
+    for (const { view, line } of columns)
+      t.match(described(view), line, `docs/analysts.md has it below ${view}`);
+    const names = await pool.query<{ name: string }>(sql`
+      select c.relname as name from pg_class c where c.relnamespace = 'analytics'::regnamespace
+      union
+      select p.proname from pg_proc p where p.pronamespace = 'analytics'::regnamespace
+    `);
+    t.ok(names.length > 25);
+    for (const { name } of names)
+      t.match(page, `analytics.${name}`, `docs/analysts.md has ${name}`);
+  });
+
+  await t.test("is all that they read", async (t) => {
+    const readable = await pool.query<{ relation: string }>(sql`
+      select format('%I.%I', n.nspname, c.relname) as relation
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind in ('r', 'v', 'm', 'f', 'p', 'S')
+        and n.nspname not in ('analytics', 'information_schema', 'pg_catalog')
+        -- what TimescaleDB shows of itself to everybody
+        and not exists (
+          select from pg_depend d
+          where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.refclassid = 'pg_extension'::regclass
+        )
+        and (
+          has_table_privilege('vw_analyst', c.oid, 'select, insert, update, delete, truncate')
+          or has_any_column_privilege('vw_analyst', c.oid, 'select, insert, update')
+        )
+    `);
+    t.strictSame(readable, []);
+    const schemas = await pool.query<{ schema: string }>(sql`
+      select n.nspname as schema
+      from pg_namespace n
+      where has_schema_privilege('vw_analyst', n.oid, 'create')
+        or n.nspname in ('venuewatch', 'api', 'engine', 'upkeep', 'logins') and has_schema_privilege('vw_analyst', n.oid, 'usage')
+    `);
+    t.strictSame(schemas, []);
+  });
+
+  await t.test("lets them write nothing, and run nothing", async (t) => {
+    const analyst = await analystOf(t, url);
+    for (const statement of [
+      "select * from venuewatch.sample",
+      "select * from api.clock",
+      "select engine.rules_at(now())",
+      "call upkeep.retain(now())",
+      "select logins.keep('me', 'core', 'x', null)",
+      // views of one table could be written through
+      "update analytics.rules_in_force set rules = '{}'",
+      "delete from analytics.feed_entries",
+      "create view analytics.mine as select 1",
+      "create or replace function analytics.evidence(slug text, decision text default 'opening') returns jsonb language sql return null",
+      "alter function analytics.evidence owner to vw_analyst",
+      "create table public.mine ()",
+      // sql/superuser.sql takes these from everybody
+      ...(withoutSuperuser ? [] : takenFromEverybody),
+      ...(onServer ? ["create temporary table mine ()"] : []),
+    ])
+      await t.rejects(analyst.query(statement), { code: "42501" }, statement);
+  });
+
+  await t.test("lends no more than it must", async (t) => {
+    const lent = await pool.query<{
+      name: string;
+      owner: string;
+      path: string;
+      callers: string[];
+    }>(sql`
+      select
+        p.proname as name,
+        p.proowner::regrole::text as owner,
+        (select c from unnest(p.proconfig) c where c like 'search_path=%') as path,
+        array(
+          select coalesce(nullif(a.grantee, 0)::regrole::text, 'public')
+          from aclexplode(p.proacl) a
+          where a.grantee <> p.proowner
+        ) as callers
+      from pg_proc p
+      where p.prosecdef and p.pronamespace = 'analytics'::regnamespace
+      order by 1
+    `);
+    t.strictSame(
+      lent,
+      ["evidence", "heads_backwards", "pairings_between"].map((name) => ({
+        ...{ name, owner: "vw_definer", callers: ["vw_analyst"] },
+        path: "search_path=venuewatch, pg_temp",
+      })),
+      "with the rights of who writes nothing, and names that nobody can bend",
+    );
+    const elsewhere = await pool.query<{ name: string; owner: string }>(sql`
+      select p.oid::regprocedure::text as name, p.proowner::regrole::text as owner
+      from pg_proc p
+      where p.prosecdef and p.pronamespace::regnamespace::text in ('venuewatch', 'api', 'engine', 'upkeep', 'logins')
+      order by 1
+    `);
+    t.strictSame(
+      elsewhere,
+      [
+        { name: "api.heard_of_primary()", owner: "vw_definer" },
+        {
+          name: "api.open_venue_hours(timestamp with time zone,timestamp with time zone)",
+          owner: "vw_definer",
+        },
+      ],
+      "but for what a web program asks of its replica, and minutes of a view",
+    );
+    const owner = await pool.query<{
+      may: string[];
+      members: number;
+      login: boolean;
+    }>(sql`
+      select
+        rolcanlogin as login,
+        (select count(*)::int from pg_auth_members m where m.roleid = r.oid and m.member in (
+          select oid from pg_roles where rolname in ('vw_probe', 'vw_core', 'vw_web', 'vw_analyst'))) as members,
+        array(
+          select g.rolname::text from pg_auth_members m join pg_roles g on g.oid = m.roleid where m.member = r.oid order by 1
+        ) as may
+      from pg_roles r
+      where r.rolname = 'vw_definer'
+    `);
+    // roles are the server's: a superuser may have migrated another database there
+    const fromSuperuser = "pg_read_all_stats";
+    if (withoutSuperuser && !owner[0]!.may.includes(fromSuperuser))
+      owner[0]!.may.unshift(fromSuperuser);
+    t.strictSame(owner, [
+      { login: false, members: 0, may: [fromSuperuser, "vw_web"] },
+    ]);
+    const analyst = await analystOf(t, url);
+    for (const statement of [
+      `select analytics.evidence('x''; drop table incident; --')`,
+      `select analytics.evidence(null)`,
+      `select * from analytics.heads_backwards('-infinity', 'infinity')`,
+      `select * from analytics.pairings_between('infinity', '-infinity')`,
+    ])
+      await t.resolves(analyst.query(statement), statement);
+  });
+
+  await t.test("is what is left of earlier rights", async (t) => {
+    await pool.script(`
+      insert into sample (ts, component_id, region_id, good)
+      select now() - interval '2 days', component_id, 1, true from component;
+      select compress_chunk(c) from show_chunks('sample') c;
+      insert into sample (ts, component_id, region_id, good) select now(), component_id, 1, true from component
+    `);
+    await pool.script(
+      "call upkeep.refresh_all(now() - interval '3 days', now())",
+    );
+    // as in 0.7
+    await pool.script(`
+      grant usage on schema venuewatch, engine, api to vw_analyst;
+      grant select on sample, sample_minute, sample_hour, venue_day, incident, delivery, venue to vw_analyst;
+    `);
+    const held = () =>
+      pool.query<{ relation: string }>(sql`
+        select c.oid::regclass::text as relation
+        from pg_class c
+        join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname in ('venuewatch', 'api', '_timescaledb_internal')
+          and exists (select from aclexplode(c.relacl) a where a.grantee = 'vw_analyst'::regrole)
+      `);
+    t.ok((await held()).length > 10, "chunks, too");
+    // each migration that makes definitions anew runs it, in our names
+    await pool.script(await readScript("roles.sql"));
+    t.strictSame(await held(), []);
+  });
+});
+
+void t.test(
+  "ninety days of the demo, asked by an analyst",
+  { skip: ANALYSTS_DAYS ? false : "make proofs asks them" },
+  async (t) => {
+    const { pool, url, registry } = await migratedDatabase(t);
+    await makeDemoPast(pool, registry, Number(ANALYSTS_DAYS));
+    const api = await serve(t, { pool, registry });
+    await analystsAsk(t, { pool, api, url });
+  },
+);
+
+const takenFromEverybody = [
+  "select lo_create(0)",
+  "select lo_from_bytea(0, 'x')",
+  "select public.add_job('pg_sleep', '1 hour')",
+  // into the log that replicas get, read only or not
+  "select pg_logical_emit_message(false, 'x', 'x')",
+  "select pg_notify('x', 'x')",
+  "select pg_logical_emit_message(true, 'x', '\\x00'::bytea)",
+  // of these one session takes what all have, or holds ours
+  ...["lock", "xact_lock", "lock_shared", "xact_lock_shared"].flatMap(
+    (kind) => [
+      `select pg_advisory_${kind}(1)`,
+      `select pg_advisory_${kind}(1, 1)`,
+      `select pg_try_advisory_${kind}(1)`,
+      `select pg_try_advisory_${kind}(1, 1)`,
+    ],
+  ),
+];
+
+void t.test(
+  "limits of analysts",
+  {
+    skip: onServer
+      ? withoutSuperuser
+      : "the embedded database has neither logins nor limits",
+  },
+  async (t) => {
+    const { pool, url } = await migratedDatabase(t);
+    const name = `analyst_${randomBytes(6).toString("hex")}`;
+    t.teardown(() => pool.script(`drop role if exists ${name}`));
+    await pool.file("keep_login", [name, "analyst", scramVerifier("x"), null]);
+
+    await t.test("are those that are told", async (t) => {
+      const wanted = await pool.query<{ setting: string; value: string }>(
+        sql`select setting, value from logins.setting where kind = 'analyst' order by 1`,
+      );
+      t.ok(wanted.length >= 4);
+      const client = await signedIn(t, url, name);
+      for (const { setting, value } of wanted) {
+        t.equal(await shown(client, setting), value, setting);
+        t.match(page, `\`${setting}\``, "and docs/analysts.md tells it");
+      }
+      const group = await pool.query<{ setting: string; value: string }>(sql`
+        select split_part(c, '=', 1) as setting, split_part(c, '=', 2) as value
+        from pg_db_role_setting s
+        cross join unnest(s.setconfig) c
+        where s.setrole = 'vw_analyst'::regrole
+          and s.setdatabase = (select d.oid from pg_database d where d.datname = current_database())
+        order by 1
+      `);
+      t.strictSame(group, wanted, "vw_analyst itself, should it be let in");
+      await t.rejects(
+        client.query("create table public.mine ()"),
+        { code: "25006" },
+        "read only",
+      );
+      for (const statement of [
+        "set role vw_web",
+        "select * from venuewatch.sample",
+        `alter role ${name} reset all`,
+      ])
+        await t.rejects(client.query(statement), { code: /42501|25006/ });
+    });
+
+    await t.test("end what runs away", async (t) => {
+      if (!ANALYSTS_LIMITS) await lower(pool, name);
+      const client = await signedIn(t, url, name);
+      await t.rejects(
+        client.query("set temp_file_limit = -1"),
+        { code: "42501" },
+        "nobody lifts what the disk may take",
+      );
+      // wide rows, so that they reach the limit before time is up
+      await t.rejects(
+        client.query(
+          "select * from (select n, repeat(n::text, 200) as wide from generate_series(1, 40000000) n order by md5(n::text)) s offset 39999999",
+        ),
+        { code: "53400" },
+        "a huge sort",
+      );
+      await t.rejects(
+        client.query(
+          "select count(*) from analytics.components a, analytics.components b, analytics.components c, analytics.components d, analytics.components e, analytics.components f",
+        ),
+        { code: "57014" },
+        "a runaway",
+      );
+      const { rows } = await client.query("select 1 as one");
+      t.strictSame(rows, [{ one: 1 }], "and the connection goes on");
+    });
+  },
+);
+
+/** As they are set for a login, but smaller: what is told would take minutes to be reached. */
+async function lower(pool: Pool, login: string): Promise<void> {
+  await pool.script(`
+    alter role ${login} set statement_timeout = '2s';
+    alter role ${login} set temp_file_limit = '2MB';
+  `);
+}
+
+async function signedIn(
+  t: Test,
+  url: string,
+  user: string,
+): Promise<pg.Client> {
+  const address = new URL(url);
+  address.username = user;
+  const client = new pg.Client(address.href);
+  await client.connect();
+  t.teardown(() => client.end());
+  return client;
+}
+
+async function shown(client: pg.Client, setting: string): Promise<string> {
+  const { rows } = await client.query<{ value: string }>(
+    "select current_setting($1) as value",
+    [setting],
+  );
+  return rows[0]!.value;
+}

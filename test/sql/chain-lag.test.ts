@@ -1,0 +1,287 @@
+/** How far behind a chain an endpoint is, and how often its head goes backwards: what was read, and what the page says of it. */
+import t from "tap";
+import { sql } from "../../shared/database/db.js";
+import { migrate } from "../../server/database/migrate.js";
+import { makeLog } from "../../shared/log/log.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { recordSamples } from "../../server/database/record-samples.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { accepted, tick } from "../../server/engine/tick.js";
+import { serve } from "../support/api.js";
+import { migratedDatabase } from "../support/database.js";
+import { madeSample } from "../support/made-sample.js";
+import { analystOf } from "../support/page-of-statements.js";
+
+interface Lag {
+  blocks: number | null;
+  head: number | null;
+  freshestHead: number | null;
+  at: string | null;
+  backwards: number;
+}
+
+interface Reading {
+  venue: string;
+  component?: string;
+  /** Its slot, seconds before now, by a right clock. */
+  ago: number;
+  head: number;
+  latencyMs?: number;
+  /** How wrong the probe's clock was; right unless given. */
+  clockErrorMs?: number;
+  /** How far off what it knew of that may be; it knew nothing unless given. */
+  clockErrorWithinMs?: number;
+}
+
+const region = "eu-central";
+const n = 21_000_000;
+/** When all that has just been recorded is known: a sample counts from the next whole second after its slot. */
+const soon = () => new Date(Date.now() + 1000);
+const none = { blocks: null, head: null, freshestHead: null, at: null };
+
+void t.test("chain lag", async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const all = await loadRegistry(packagedFile("registry-all.json"));
+  const venueOf = (id: string) => all.venues.find((one) => one.id === id)!;
+  const drpc = venueOf("drpc");
+  const third = {
+    ...drpc,
+    ...{ id: "third", name: "Third", socket: null, official: null },
+    rest: drpc.rest.map((endpoint) => ({
+      ...endpoint,
+      url: "https://third.example.org",
+      cadenceMs: 30_000,
+    })),
+  };
+  const registry = {
+    ...all,
+    venues: [
+      ...["kraken", "publicnode", "chainlink", "redstone"].map(venueOf),
+      ...[drpc, third],
+    ],
+  };
+  await migrate(pool, registry, makeLog("test", "warn"));
+  const api = await serve(t, { pool, registry });
+  let now = Date.now();
+  const at = (ago: number) => new Date(now - ago * 1000);
+
+  /** What the page of each venue says of its endpoints, once only these were read. */
+  async function lagsOf(readings: Reading[], from = region) {
+    await pool.script("truncate sample");
+    now = Date.now();
+    const samples = readings.map((reading) => {
+      const { venue, component = "rest:block", ago, head } = reading;
+      const { latencyMs = 80, clockErrorMs = 0 } = reading;
+      const { clockErrorWithinMs = null } = reading;
+      return madeSample({
+        ...{ venue, component, head, clockErrorWithinMs },
+        slotAt: at(ago - clockErrorMs / 1000),
+        latencyUs: latencyMs * 1000,
+        clockErrorMs: clockErrorWithinMs === null ? null : clockErrorMs,
+      });
+    });
+    t.match(await recordSamples(pool, region, samples), {
+      stored: readings.length,
+    });
+    accepted(await tick(pool, soon()));
+    const lags: Record<string, Lag | null> = {};
+    for (const { id } of registry.venues) {
+      const { body } = await api.ask<{
+        endpoints: { component: string; lag: Lag | null }[];
+      }>(`/v1/targets/${id}?region=${from}`);
+      for (const { component, lag } of body.endpoints)
+        lags[`${id} ${component}`] = lag;
+    }
+    return lags;
+  }
+
+  await t.test("who is read seldom is not behind for that", async (t) => {
+    const read = [
+      { venue: "publicnode", ago: 30, head: n },
+      { venue: "third", ago: 25, head: n },
+      { venue: "publicnode", ago: 1, head: n + 2 },
+    ];
+    t.match(await lagsOf(read), {
+      "third rest:block": {
+        ...{ blocks: 0, head: n, freshestHead: n, backwards: 0 },
+        at: at(25).toISOString(),
+      },
+      "publicnode rest:block": { blocks: 0, head: n + 2, freshestHead: n + 2 },
+      "third rest:chain": null,
+      "kraken rest:ticker": null,
+    });
+  });
+
+  await t.test("a head counts from when we had it", async (t) => {
+    const read = [
+      { venue: "publicnode", ago: 12, head: n + 1, latencyMs: 4_000 },
+      { venue: "third", ago: 10, head: n },
+      { venue: "drpc", ago: 5, head: n },
+    ];
+    t.match(await lagsOf(read), {
+      "third rest:block": { blocks: 0, freshestHead: n },
+      "drpc rest:block": { blocks: 1, freshestHead: n + 1 },
+    });
+  });
+
+  await t.test(
+    "nobody lags for the clocks of two probes of one region",
+    async (t) => {
+      const right = { clockErrorMs: 0, clockErrorWithinMs: 60 };
+      const behind = { clockErrorMs: -1_900, clockErrorWithinMs: 60 };
+      const ahead = { clockErrorMs: 1_900, clockErrorWithinMs: 60 };
+      const lagsWith = (clock: Partial<Reading>) =>
+        lagsOf([
+          { venue: "publicnode", ago: 11, head: n, ...right },
+          { venue: "drpc", ago: 10, head: n + 1, ...clock },
+          { venue: "third", ago: 9, head: n, ...right },
+        ]);
+      const seen = {
+        "publicnode rest:block": { blocks: 0, freshestHead: n },
+        "third rest:block": { blocks: 1, freshestHead: n + 1 },
+      };
+      t.match(await lagsWith(right), seen);
+      t.match(await lagsWith(behind), seen);
+      t.match(await lagsWith(ahead), seen);
+      const unsure = { ...behind, clockErrorWithinMs: 900 };
+      const none = { "third rest:block": { blocks: 0, freshestHead: n } };
+      t.match(await lagsWith(unsure), none, "it may have been asked later");
+      t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "whoever knows?");
+    },
+  );
+
+  await t.test("and for a minute", async (t) => {
+    const read = [
+      { venue: "publicnode", ago: 66, head: n + 5 },
+      { venue: "third", ago: 5, head: n },
+    ];
+    const lags = await lagsOf(read);
+    t.match(lags, { "third rest:block": { blocks: 0, freshestHead: n } });
+    t.strictSame(lags["publicnode rest:block"], { ...none, backwards: 0 });
+  });
+
+  await t.test("of its region alone", async (t) => {
+    const read = [{ venue: "drpc", ago: 5, head: n }];
+    t.match(await lagsOf(read), {
+      "drpc rest:block": { blocks: 0, freshestHead: n },
+    });
+    t.equal((await lagsOf(read, "us-east"))["drpc rest:block"], null);
+  });
+
+  await t.test(
+    "a head of another chain makes nobody lag, whoever repeats it at the same host",
+    async (t) => {
+      const honest = { venue: "drpc", ago: 9, head: n };
+      const others = [
+        { venue: "publicnode", ago: 12, head: 1e15 },
+        {
+          venue: "publicnode",
+          component: "rest:head",
+          ago: 11,
+          head: 1e15,
+        },
+        // another venue, read at publicnode's host
+        { venue: "chainlink", component: "rest:head", ago: 10, head: 1e15 },
+      ];
+      const outvoted = await lagsOf([
+        ...others,
+        honest,
+        { venue: "third", ago: 3, head: n - 2 },
+      ]);
+      t.match(outvoted, {
+        "drpc rest:block": { blocks: null, freshestHead: null },
+        "third rest:block": { blocks: 2, freshestHead: n },
+      });
+      const later = await lagsOf([
+        { venue: "third", ago: 20, head: n - 2 },
+        honest,
+        ...others.map((one) => ({ ...one, ago: one.ago - 5 })),
+      ]);
+      t.match(later, {
+        "drpc rest:block": { blocks: 0, freshestHead: n },
+        "publicnode rest:block": {
+          ...{ blocks: null, head: 1e15, freshestHead: n },
+        },
+      });
+      const undecided = await lagsOf([...others, honest]);
+      t.match(
+        undecided["drpc rest:block"],
+        { blocks: null, head: n, freshestHead: null },
+        "of two who contradict each other neither is believed",
+      );
+    },
+  );
+
+  await t.test(
+    "venues that are read at one host lag each by itself",
+    async (t) => {
+      const read = [
+        { venue: "publicnode", ago: 12, head: n + 1 },
+        { venue: "chainlink", component: "rest:head", ago: 5, head: n },
+      ];
+      t.match(await lagsOf(read), {
+        "publicnode rest:block": { blocks: 0 },
+        "chainlink rest:head": { blocks: 1, freshestHead: n + 1 },
+        "chainlink rest:round": null,
+        "redstone rest:price": null,
+      });
+    },
+  );
+
+  await t.test("who has hardly begun to follow the chain lags", async (t) => {
+    const read = [
+      { venue: "publicnode", ago: 12, head: n },
+      { venue: "third", ago: 9, head: n - 1 },
+      { venue: "drpc", ago: 3, head: 7 },
+    ];
+    t.match(await lagsOf(read), { "drpc rest:block": { blocks: n - 7 } });
+  });
+
+  await t.test("heads that go backwards are counted", async (t) => {
+    const heads = [n, n + 1, n, n, n + 2, n + 1, n + 1];
+    const agos = [400, 395, 390, 385, 380, 375, 310];
+    const read = heads.map((head, i) => ({
+      ...{ venue: "publicnode", ago: agos[i]!, head },
+    }));
+    const lags = await lagsOf(read);
+    t.strictSame(lags["publicnode rest:block"], { ...none, backwards: 2 });
+
+    const analyst = await analystOf(t, url);
+    const { rows } = await analyst.query(
+      "select ts, region, venue, component, chain, head::int, head_before::int, blocks_backwards::int from analytics.heads_backwards($1, $2)",
+      [at(400.5), at(0)],
+    );
+    t.match(
+      rows.map(({ ts, ...row }: { ts: Date }) => ({ ...row, ts: +ts })),
+      [390, 375].map((ago) => ({
+        ...{ region, venue: "publicnode", component: "rest:block" },
+        ...{ chain: "ethereum", blocks_backwards: 1, ts: +at(ago) },
+      })),
+    );
+  });
+
+  await t.test("the newest certificate of the last day is shown", async (t) => {
+    const shows = (component: string, hoursAgo: number, until: Date | null) =>
+      madeSample({
+        ...{ component, slotAt: at(hoursAgo * 3600) },
+        certificateExpiresAt: until,
+      });
+    const [old, renewed] = [at(-86_400), at(-90 * 86_400)];
+    await pool.query(sql`truncate sample`);
+    await recordSamples(pool, region, [
+      shows("rest:ticker", 3, old),
+      shows("rest:ticker", 2, renewed),
+      shows("rest:ticker", 0.01, null),
+      shows("rest:time", 25, old),
+    ]);
+    accepted(await tick(pool, soon()));
+    const { body } = await api.ask<{
+      endpoints: { component: string; certificateExpiresAt: string | null }[];
+    }>(`/v1/targets/kraken?region=${region}&range=7d`);
+    const shown = (wanted: string) =>
+      body.endpoints.find(({ component }) => component === wanted)!
+        .certificateExpiresAt;
+    t.equal(shown("rest:ticker"), renewed.toISOString());
+    t.equal(shown("rest:time"), null);
+  });
+});

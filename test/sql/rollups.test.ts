@@ -1,0 +1,276 @@
+import t, { type Test } from "tap";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { rulesRow } from "../../server/engine/rules.js";
+import { syncRegistry } from "../../server/database/sync-registry.js";
+import { migratedDatabase } from "../support/database.js";
+import {
+  insertRaw,
+  randomFrom,
+  samplesWithin,
+} from "../support/random-samples.js";
+import {
+  type Circumstances,
+  type Component,
+  type RawSample,
+  rollUp,
+} from "../support/rollup-model.js";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+void t.test("roll-ups are what their samples say", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const watched = await watchedBy(pool);
+  const ids = watched.map(({ component_id }) => component_id);
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
+  const minutes = [
+    ...Array.from({ length: 6 }, (_, i) => midnight + (i - 3) * minuteMs),
+    ...[midnight + 59 * minuteMs, midnight + hourMs, midnight + 13 * hourMs],
+    ...Array.from(
+      { length: 3 },
+      (_, i) => midnight + dayMs - minuteMs + i * minuteMs,
+    ),
+  ];
+  const random = randomFrom(7);
+  const samplesOf = (at: number, slots: number) =>
+    samplesWithin(random, new Date(at), slots, ids, [1, 2, 3]);
+
+  const samples = minutes.flatMap((at) => samplesOf(at, 7));
+  await insertRaw(pool, samples);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(minutes[0]!)}, ${new Date(minutes.at(-1)!)})`,
+  );
+  await agree(t, pool, watched, samples, "rolled up", {
+    regions: 3,
+    addedUpTo: new Date(minutes.at(-1)! - 5 * minuteMs),
+  });
+
+  const late = minutes
+    .filter((_, i) => i % 3 === 0)
+    .flatMap((at) => samplesOf(at, 11))
+    .filter((sample) => !samples.some((s) => sameSlot(s, sample)));
+  await insertRaw(pool, late);
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await agree(
+    t,
+    pool,
+    watched,
+    [...samples, ...late],
+    "corrected by late samples",
+  );
+});
+
+void t.test("minutes of impaired regions are left out", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const watched = await watchedBy(pool);
+  const ids = watched.map(({ component_id }) => component_id);
+  const random = randomFrom(5);
+  const from = Math.floor(Date.now() / dayMs) * dayMs - 30 * hourMs;
+  const minutes = Array.from({ length: 90 }, (_, i) => from + i * minuteMs);
+  const samples = minutes.flatMap((at) =>
+    samplesWithin(random, new Date(at), 5, ids.slice(0, 6), [1, 2, 3]),
+  );
+  await insertRaw(pool, samples);
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await agree(t, pool, watched, samples, "rolled up");
+  while ((await compressNext(pool)) !== null);
+
+  const excluded: { region_id: number; minute: Date }[] = [];
+  const leavesOut = (region_id: number, first: number, last: number) => {
+    for (let i = first; i <= last; i++)
+      excluded.push({ region_id, minute: new Date(minutes[i]!) });
+  };
+  const agreed = (how: string) =>
+    agree(t, pool, watched, samples, how, { regions: 3, excluded });
+
+  await ticked(pool, minutes[50]! + 30_000);
+  await impaired(pool, 2, minutes[41]! + 59_000, minutes[42]! + 20_000);
+  await excludeAll(pool);
+  leavesOut(2, 41, 50);
+  await agreed("corrected in hindsight, in compressed minutes");
+
+  await ticked(pool, minutes[62]!);
+  await excludeAll(pool);
+  leavesOut(2, 51, 62);
+  await agreed("corrected while it goes on, over the end of an hour");
+
+  await ticked(pool, minutes[80]!);
+  await pool.query(
+    sql`update impairment set ended_at = ${new Date(minutes[63]! + 1_000)} where ended_at is null`,
+  );
+  await impaired(pool, 1, minutes[60]!, minutes[60]! + 10_000);
+  await excludeAll(pool);
+  leavesOut(2, 63, 63);
+  leavesOut(1, 60, 80);
+  await agreed("corrected when it ends, and another region is impaired too");
+  const [thin] = await pool.query<{ thin: number }>(
+    sql`select count(*) as thin from component_minute where not measured`,
+  );
+  t.ok(thin!.thin > 0, "one region alone measures nothing");
+
+  const late = samplesWithin(random, new Date(minutes[61]! + 7), 3, ids, [2]);
+  await insertRaw(pool, late);
+  samples.push(...late);
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await agreed("left out when samples come late");
+});
+
+async function compressNext(pool: Pool) {
+  const [row] = await pool.query<{ chunk: string | null }>(
+    sql`select upkeep.compress_next(now()) as chunk`,
+  );
+  return row!.chunk;
+}
+
+async function ticked(pool: Pool, atMs: number) {
+  await pool.query(sql`
+    insert into rules_in_force (holds_from, version, rules) values ('-infinity', 'test', ${JSON.stringify(rulesRow)})
+    on conflict do nothing
+  `);
+  await pool.query(sql`
+    insert into engine_clock (ticked_at, version) values (${new Date(atMs)}, 'test')
+    on conflict (only_row) do update set ticked_at = excluded.ticked_at
+  `);
+}
+
+async function impaired(
+  pool: Pool,
+  region: number,
+  startedMs: number,
+  recognisedMs: number,
+) {
+  await pool.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, venues, measured)
+    values (${region}, ${new Date(startedMs)}, ${new Date(recognisedMs)}, '{}', 15)
+  `);
+}
+
+/** As upkeep does, an hour at a time. */
+async function excludeAll(pool: Pool) {
+  for (let more = true; more;) {
+    const [row] = await pool.query<{ more: boolean }>(
+      sql`call upkeep.exclude_next()`,
+    );
+    more = row!.more;
+  }
+}
+
+void t.test("one region is enough where one is published", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const watched = await watchedBy(pool);
+  const minute = Math.floor(Date.now() / minuteMs) * minuteMs - 20 * minuteMs;
+  const before = samplesWithin(
+    randomFrom(3),
+    new Date(minute),
+    6,
+    [1, 2, 3, 4],
+    [1],
+  );
+  await insertRaw(pool, before);
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await same(t, pool, {
+    component_minute: rollUp(before, watched).component_minute,
+    venue_minute: [],
+  });
+
+  await pool.transaction((tx) =>
+    syncRegistry(tx, { ...registry, regions: registry.regions.slice(0, 1) }),
+  );
+  const after = before.map((sample) => ({
+    ...sample,
+    ts: new Date(+sample.ts + 30 * minuteMs),
+  }));
+  await insertRaw(pool, after);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(minute)}, ${new Date(minute + hourMs)})`,
+  );
+  const alone = rollUp(after, watched, { regions: 1 });
+  await same(t, pool, {
+    component_minute: [
+      ...rollUp(before, watched).component_minute,
+      ...alone.component_minute,
+    ],
+    venue_minute: alone.venue_minute,
+  });
+  t.ok(alone.venue_minute.length > 0);
+});
+
+void t.test("the newest minutes are always right", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const watched = await watchedBy(pool);
+  const ids = watched.map(({ component_id }) => component_id);
+  const random = randomFrom(11);
+  // any instant will do, and this one is the first of an hour, of a day, and of the database
+  const start = Math.floor(Date.now() / dayMs) * dayMs;
+  const samples: RawSample[] = [];
+
+  for (let tick = 0; tick < 12; tick++) {
+    const atMs = start + tick * 20_000;
+    const of = samplesWithin(random, new Date(atMs), 9, ids, [1, 2, 3]);
+    // what this tick can know, and what came three minutes late
+    const known = of.filter(({ ts }) => +ts < atMs + 20_000);
+    const behind = known.map((sample) => ({
+      ...sample,
+      ts: new Date(+sample.ts - 3 * minuteMs + 1),
+    }));
+    await insertRaw(pool, [...known, ...behind]);
+    samples.push(...known, ...behind);
+    await pool.query(
+      sql`call upkeep.refresh_newest(${new Date(atMs + 19_999)})`,
+    );
+    const { sample_minute, component_minute, venue_minute } = rollUp(
+      samples,
+      watched,
+    );
+    await same(t, pool, { sample_minute, component_minute, venue_minute });
+  }
+});
+
+async function watchedBy(pool: Pool) {
+  return pool.query<Component>(sql`
+    select component_id, venue_id, kind from component where venue_id in (1, 2) order by 1
+  `);
+}
+
+function sameSlot(a: RawSample, b: RawSample): boolean {
+  return (
+    +a.ts === +b.ts &&
+    a.component_id === b.component_id &&
+    a.region_id === b.region_id
+  );
+}
+
+async function agree(
+  t: Test,
+  db: Db,
+  components: Component[],
+  samples: RawSample[],
+  how: string,
+  circumstances?: Circumstances,
+) {
+  const expected = rollUp(samples, components, circumstances);
+  t.ok(samples.length > 500, `${samples.length} samples are ${how}`);
+  t.ok(expected.venue_day.some(({ down_minutes }) => down_minutes > 0));
+  t.ok(expected.venue_day.some(({ degraded_minutes }) => degraded_minutes > 0));
+  t.ok(expected.sample_minute.some(({ p50_us }) => p50_us === null));
+  await same(t, db, expected);
+}
+
+async function same(t: Test, db: Db, expected: Record<string, object[]>) {
+  for (const [rollup, rows] of Object.entries(expected)) {
+    const found = await db.text<object>(`select * from ${rollup}`, []);
+    t.strictSame(sorted(found), sorted(rows), rollup);
+  }
+}
+
+/** Rows as texts, since neither their order nor that of their columns matters. */
+function sorted(rows: object[]): string[] {
+  return rows
+    .map((row) =>
+      JSON.stringify(
+        Object.entries(row).sort(([a], [b]) => a.localeCompare(b)),
+      ),
+    )
+    .sort();
+}

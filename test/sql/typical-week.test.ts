@@ -1,0 +1,96 @@
+import t from "tap";
+import { sql } from "../../shared/database/db.js";
+import { accepted, tick } from "../../server/engine/tick.js";
+import { makeLog } from "../../shared/log/log.js";
+import { migrate } from "../../server/database/migrate.js";
+import { migratedDatabase } from "../support/database.js";
+import { insertRaw } from "../support/random-samples.js";
+
+const minuteMs = 60_000;
+const dayMs = 1440 * minuteMs;
+
+/** Whole milliseconds, by how many days ago and how many minutes. */
+const taken: Record<string, [daysAgo: number, minutes: number, ms: number][]> =
+  {
+    // of seven days with today the eighth is none
+    // between two values in the middle
+    okx: [[7, 20, 70], [6, 2, 31], [1, 2, 10]], // prettier-ignore
+    kraken: [[1, 6, 50]],
+  };
+
+void t.test("what is typical of the last seven days", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const components = await pool.query<{ id: number; venue: string }>(sql`
+    select component_id as id, venue from component join venue using (venue_id) where component = 'rest:ticker'
+  `);
+  const idOf = (venue: string) =>
+    components.find((component) => component.venue === venue)!.id;
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  await insertRaw(
+    pool,
+    Object.entries(taken).flatMap(([venue, days]) =>
+      days.flatMap(([daysAgo, minutes, ms]) =>
+        Array.from({ length: minutes }, (_, i) => ({
+          ts: new Date(midnight - daysAgo * dayMs + i * minuteMs),
+          ...{ component_id: idOf(venue), region_id: 1, fault: null },
+          ...{ latency_us: 1000 * ms, head: null, messages: null },
+          ...{ quiet_ms: null, event_age_ms: null, sequence_gaps: null },
+        })),
+      ),
+    ),
+  );
+  const typical = async () => {
+    const rows = await pool.query<{ what: string; ms: number }>(sql`
+      select coalesce(v.venue, t.category, 'all') as what, t.p50_ms as ms
+      from api.typical t left join venue v using (venue_id)
+    `);
+    return Object.fromEntries(rows.map(({ what, ms }) => [what, ms]));
+  };
+  // 20.5, and a half goes to the even neighbour
+  const expected = { okx: 20, kraken: 50, exchange: 50, all: 50 };
+  const now = new Date();
+  const from = new Date(+now - 8 * dayMs);
+
+  const nextTick = async () => accepted(await tick(pool, new Date()));
+
+  await nextTick();
+  t.strictSame(await typical(), {}, "nothing is rolled up yet");
+  await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
+  t.strictSame(await typical(), {}, "what was counted since is not shown");
+  await nextTick();
+  t.strictSame(await typical(), expected);
+
+  await Promise.all(
+    Array.from({ length: 4 }, () =>
+      pool.query(sql`call upkeep.keep_typical()`),
+    ),
+  );
+  await pool.query(
+    sql`update typical_week set p50_ms = p50_ms + 1 where holds_from = (select max(holds_from) from typical_week)`,
+  );
+  t.strictSame(await typical(), expected, "the version of then, still");
+  await nextTick();
+  t.strictSame(
+    await typical(),
+    { okx: 21, kraken: 51, exchange: 51, all: 51 },
+    "and the newest from then on, once, whoever counts at the same time",
+  );
+  await pool.query(
+    sql`update typical_week set holds_from = holds_from - interval '1 day'`,
+  );
+  await pool.query(sql`call upkeep.keep_typical()`);
+  const versions = await pool.query(
+    sql`select distinct holds_from from typical_week`,
+  );
+  t.equal(versions.length, 2, "one that may still be shown, and the newest");
+
+  const without = structuredClone(registry);
+  without.venues = without.venues.filter(({ id }) => id !== "kraken");
+  await migrate(pool, without, makeLog("test", "error"));
+  await nextTick();
+  t.strictSame(
+    await typical(),
+    { okx: 20, exchange: 20, all: 20 },
+    "a venue that is watched no more is in none of them",
+  );
+});

@@ -1,0 +1,174 @@
+/** Bounds for uptime: what they say of simple windows, and that they contain the truth as often as they claim to. */
+import t from "tap";
+import { sql } from "../../shared/database/db.js";
+import { betaShare } from "../support/beta.js";
+import { migratedDatabase } from "../support/database.js";
+import {
+  boundsOf,
+  containedPct,
+  type History,
+  judgedHistories,
+  patterns,
+  sumsOf,
+} from "../support/random-histories.js";
+import { randomFrom } from "../support/random-samples.js";
+
+const dayMinutes = 1_440;
+
+/** Days of which some minutes were measured, and some of those were down. */
+function history(
+  days: number,
+  isMeasured: (minuteOfDay: number, day: number) => boolean,
+  isDown: (minuteOfDay: number, day: number) => boolean = () => false,
+): History {
+  const of = (is: typeof isMeasured) =>
+    new Uint8Array(days * dayMinutes).map((_, at) =>
+      is(at % dayMinutes, Math.floor(at / dayMinutes)) ? 1 : 0,
+    );
+  return { measured: of(isMeasured), down: of(isDown) };
+}
+
+void t.test("bounds for uptime", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const of = async (one: History) => (await boundsOf(pool, [sumsOf(one)]))[0]!;
+
+  await t.test("what was measured whole is known", async (t) => {
+    const known = history(
+      7,
+      () => true,
+      (minute, day) => day === 3 && minute < 31,
+    );
+    t.strictSame(await of(known), {
+      low: 99.692,
+      high: 99.692,
+      uptime: 99.692,
+    });
+    t.strictSame(await of(history(90, () => true)), {
+      low: 100,
+      high: 100,
+      uptime: 100,
+    });
+  });
+
+  await t.test("of what nobody measured nothing is known", async (t) => {
+    t.strictSame(await of(history(7, () => false)), {
+      low: null,
+      high: null,
+      uptime: null,
+    });
+  });
+
+  await t.test("three minutes a day are no proof of 100 %", async (t) => {
+    const sparse = await of(history(90, (minute) => minute < 3));
+    t.equal(sparse.high, 100);
+    t.ok(sparse.low! > 98 && sparse.low! < 99, `${sparse.low} %`);
+    const apart = await of(history(90, (minute) => minute % 480 === 0));
+    t.ok(
+      apart.low! > sparse.low! && apart.low! < 99.7,
+      `hours apart they say more: ${apart.low} %`,
+    );
+    const whole = await of(history(90, (minute) => minute >= 3));
+    t.ok(
+      whole.low! > 99.9,
+      `all others but them say nearly all: ${whole.low} %`,
+    );
+  });
+
+  await t.test("the more was measured the nearer they are", async (t) => {
+    const everyOther = history(
+      30,
+      (_, day) => day % 2 === 0,
+      (minute) => minute < 20,
+    );
+    const most = history(
+      30,
+      (_, day) => day % 10 > 0,
+      (minute) => minute < 20,
+    );
+    const [half, nine] = [await of(everyOther), await of(most)];
+    t.ok(nine.high! - nine.low! < half.high! - half.low!);
+  });
+
+  await t.test(
+    "the uptime is between them, also where all was down",
+    async (t) => {
+      for (const share of [0.001, 0.5, 0.999, 1]) {
+        const random = randomFrom(9);
+        const bounds = await of(
+          history(
+            2,
+            (minute) => minute % 3 === 0,
+            () => random() < share,
+          ),
+        );
+        t.ok(
+          0 <= bounds.low! &&
+            bounds.low! <= bounds.uptime! &&
+            bounds.uptime! <= bounds.high! &&
+            bounds.high! <= 100,
+          JSON.stringify(bounds),
+        );
+      }
+    },
+  );
+
+  await t.test("quantiles are near the exact ones", async (t) => {
+    // at least as much is known as one minute says
+    const shapes = [1.2, 2, 5, 20, 100, 1_000, 30_000].flatMap((sum) =>
+      [0.002, 0.01, 0.05, 0.2, 0.5, 0.9, 0.995].map((mean) => ({
+        a: sum * mean,
+        b: sum * (1 - mean),
+      })),
+    );
+    const asked = shapes.flatMap((shape) =>
+      [0.025, 0.05, 0.95, 0.975].map((share) => ({ ...shape, share })),
+    );
+    const quantiles = await pool.query<{ quantile: number }>(sql`
+      select api.beta_quantile(s.share, s.a, s.b) as quantile
+      from rows from (
+        jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as (share float8, a float8, b float8)
+      ) with ordinality as s (share, a, b, nth)
+      order by s.nth
+    `);
+    for (const [i, { share, a, b }] of asked.entries()) {
+      const { quantile } = quantiles[i]!;
+      const deviation = Math.sqrt((a * b) / (a + b + 1)) / (a + b);
+      const off = Math.abs(quantile - exactQuantile(share, a, b)) / deviation;
+      if (off > 0.25)
+        t.fail(`${share} of Beta(${a}, ${b}) is off by ${off} deviations`);
+    }
+    t.equal(quantiles.length, asked.length);
+  });
+
+  await t.test(
+    "they contain the truth in 93 to 97 % of random histories",
+    async (t) => {
+      const judged = await judgedHistories(pool, randomFrom(7), 60);
+      t.ok(
+        judged.length > 2_500,
+        `${judged.length} histories, none of them whole`,
+      );
+      const all = containedPct(judged);
+      t.ok(all >= 93 && all <= 97, `${all.toFixed(1)} %`);
+      for (const name of Object.keys(patterns)) {
+        const share = containedPct(
+          judged.filter(({ pattern }) => pattern === name),
+        );
+        // half hours on a beat of one hour look to the squares as if they were scattered
+        const atLeast = name === "half of every hour" ? 78 : 90;
+        t.ok(share >= atLeast, `${name}: ${share.toFixed(1)} %`);
+      }
+    },
+  );
+});
+
+/** By halving: what share of the distribution is below is known. */
+function exactQuantile(share: number, a: number, b: number): number {
+  let [low, high] = [0, 1];
+  for (let i = 0; i < 100; i += 1) {
+    const middle = (low + high) / 2;
+    if (betaShare(middle, a, b) < share) low = middle;
+    else high = middle;
+  }
+  return high;
+}

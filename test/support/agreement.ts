@@ -1,0 +1,234 @@
+/** Whether the engine and the second opinion agree on worlds: on every state whenever one looks, and on all that is on record. */
+import type { Test } from "tap";
+import type { Db } from "../../shared/database/db.js";
+import {
+  brokenLaws,
+  changedSince,
+  closedIncidents,
+  openedWithoutQuorum,
+} from "./engine-laws.js";
+import {
+  catchUp,
+  decide,
+  engineLines,
+  engineRecords,
+  type EngineRecords,
+  gatherStatistics,
+  insertSamples,
+  retractByHand,
+  opinionLines,
+  watch,
+} from "./engine-on-worlds.js";
+import { rulesOfTheBook } from "./random-runs.js";
+import type { Run } from "./random-worlds.js";
+import { type Opinion, secondOpinion } from "./second-opinion.js";
+import type { Sample, World } from "../second-opinion/world.js";
+import { shrink } from "./shrink-world.js";
+import { textOf } from "./world-text.js";
+
+/** How the engine comes to see a world, which is to make no difference. */
+interface Seeing {
+  /** The instants at which somebody lets it decide what is due; by default all of them. */
+  comesBy?: number[];
+  /** Batches of samples, each inserted when all of it is known or before; by default all of them at the start. */
+  batches?: { by: number; samples: Sample[] }[];
+}
+
+/** What the two say of one world, where they first differ. */
+interface Disagreement {
+  /** An instant, or "in the end" when only what is on record differs. */
+  at: string;
+  engine: string[];
+  opinion: string[];
+}
+
+export async function agree(
+  t: Test,
+  db: Db,
+  run: Run,
+  seeing: Seeing = {},
+): Promise<void> {
+  const opinions = run.worlds.map(secondOpinion);
+  const { differing, lawless } = await compare(db, run, opinions, seeing);
+  for (const [world, disagreement] of [...differing].slice(0, 3))
+    t.fail(`world ${run.worlds.indexOf(world)} of seed ${run.seed}`, {
+      disagreement,
+      world: textOf(world, rulesOfTheBook),
+    });
+  t.equal(differing.size, 0, `seed ${run.seed}: ${summary(run, opinions)}`);
+  t.strictSame(lawless, [], `seed ${run.seed}: no law is broken`);
+
+  const [first] = differing;
+  if (first && Object.keys(seeing).length === 0)
+    await tellShortly(t, db, ...first);
+}
+
+/** The least of this world on which the two still differ. */
+async function tellShortly(
+  t: Test,
+  db: Db,
+  world: World,
+  { at }: Disagreement,
+): Promise<void> {
+  const differences = async (smaller: World) => {
+    const run = { seed: 0, worlds: [smaller] };
+    const { differing } = await compare(db, run, [secondOpinion(smaller)], {});
+    return [...differing.values()];
+  };
+  const fails = async (smaller: World) =>
+    (await differences(smaller)).length > 0;
+  const until = Date.parse(at);
+  const begun = Number.isNaN(until)
+    ? world
+    : { ...world, instants: world.instants.filter((at) => at <= until) };
+  const least = await shrink(begun, fails, 30_000);
+  const [disagreement] = await differences(least);
+  t.fail("the same world, without what does not matter", {
+    disagreement,
+    world: textOf(least, rulesOfTheBook),
+  });
+}
+
+async function compare(
+  db: Db,
+  run: Run,
+  opinions: Opinion[],
+  { comesBy, batches }: Seeing,
+) {
+  const { worlds } = run;
+  const differing = new Map<World, Disagreement>();
+  const lawless: string[] = [];
+  const past: string[] = [];
+  const { instants, rules } = worlds[0]!;
+  const waiting = batches?.toSorted((a, b) => a.by - b.by) ?? [];
+
+  await watch(db, run);
+  if (!batches)
+    await insertSamples(
+      db,
+      worlds.flatMap(({ samples }) => samples),
+    );
+  await gatherStatistics(db);
+  for (const [place, at] of instants.entries()) {
+    while (waiting.length > 0 && waiting[0]!.by <= at)
+      await insertSamples(db, waiting.shift()!.samples);
+    if (place > 0 && comesBy && !comesBy.includes(at)) continue;
+    const missed = place > 0 && at - instants[place - 1]! > rules.step_ms;
+    if (place > 0 && comesBy) await catchUp(db, run, at);
+    else {
+      const { opened, closed } = await decide(db, run, at, missed);
+      if (opened.length > 0)
+        lawless.push(...(await openedWithoutQuorum(db, rules)));
+      if (closed.length > 0) past.push(...(await closedIncidents(db, closed)));
+    }
+    await retractByHand(db, run, at);
+    const moments = opinions.map(({ moments }) => moments[place]!);
+    note(
+      new Date(at).toISOString(),
+      await engineLines(db),
+      opinionLines(moments),
+    );
+  }
+  const records = await engineRecords(db);
+  note("in the end", recordLines(records), recordLines(joined(opinions)));
+  lawless.push(...(await brokenLaws(db)), ...(await changedSince(db, past)));
+  return { differing, lawless };
+
+  function note(at: string, engine: string, opinion: string) {
+    if (engine === opinion) return;
+    for (const world of worlds) {
+      const its = linesOf(world, engine);
+      const ours = linesOf(world, opinion);
+      if (differing.has(world) || its.join() === ours.join()) continue;
+      differing.set(world, {
+        at,
+        engine: its.filter((line) => !ours.includes(line)),
+        opinion: ours.filter((line) => !its.includes(line)),
+      });
+    }
+  }
+}
+
+function summary({ worlds }: Run, opinions: Opinion[]): string {
+  const { incidents, impairments, outliers } = joined(opinions);
+  const that = (is: (one: (typeof incidents)[number]) => boolean) =>
+    incidents.filter(is).length;
+  return [
+    `${worlds.length} worlds at ${worlds[0]!.instants.length} instants`,
+    `${incidents.length} incidents`,
+    `${that((one) => one.escalatedAt !== null)} escalated`,
+    `${that((one) => one.closedAt !== null)} closed`,
+    `${that((one) => one.retractedAt !== null)} retracted`,
+    `${that((one) => one.flapping)} flapping`,
+    `${impairments.length} impairments`,
+    `${impairments.filter(({ seenElsewhere }) => seenElsewhere).length} of them seen elsewhere`,
+    `${outliers.length} outliers`,
+    `${outliers.filter(({ endedAt }) => endedAt !== null).length} of them over`,
+  ].join(", ");
+}
+
+/** Those that speak of this world. */
+function linesOf({ venues }: World, lines: string): string[] {
+  return lines
+    .split("\n")
+    .filter((line) => venues.some(({ id }) => line.startsWith(`${id} `)))
+    .toSorted();
+}
+
+function joined(opinions: Opinion[]): EngineRecords {
+  return {
+    incidents: opinions.flatMap(({ incidents }) => incidents),
+    alerts: opinions.flatMap(({ alerts }) => alerts),
+    impairments: opinions.flatMap(({ impairments }) => impairments),
+    outliers: opinions.flatMap(({ outliers }) => outliers),
+  };
+}
+
+/** A line each, the venue first, in an order that does not depend on how worlds are joined. */
+function recordLines({
+  incidents,
+  alerts,
+  impairments,
+  outliers,
+}: EngineRecords): string {
+  const venueOf = new Map(incidents.map(({ slug, venue }) => [slug, venue]));
+  return [
+    ...incidents.map((i) =>
+      [
+        `${i.venue} ${i.slug} of ${i.component}: ${i.severity}, peak ${i.peak}`,
+        `started ${time(i.startedAt)}, opened ${time(i.openedAt)}`,
+        `escalated ${time(i.escalatedAt)}, last bad ${time(i.lastBadAt)}`,
+        `closed ${time(i.closedAt)}, retracted ${time(i.retractedAt)}`,
+        `${i.retractedByOperator ? "" : "not "}by an operator`,
+        `${i.flapping ? "" : "not "}flapping, seen by ${i.witnesses.join(" ")}`,
+      ].join(", "),
+    ),
+    ...alerts.map((a) =>
+      [
+        `${venueOf.get(a.slug)} ${a.slug} alert ${a.kind} ${a.severity}`,
+        `at ${time(a.at)}, ${a.dropped ? "" : "not "}dropped`,
+      ].join(" "),
+    ),
+    ...impairments.map((i) =>
+      [
+        `${i.venues[0]} impaired in ${i.region}: from ${time(i.startedAt)}`,
+        `recognised ${time(i.recognisedAt)}, ended ${time(i.endedAt)}`,
+        `${i.seenElsewhere ? "" : "not "}seen elsewhere`,
+        `by ${i.venues.join(" ")}`,
+        `together in ${i.group.join(" ")}`,
+      ].join(", "),
+    ),
+    ...outliers.map((o) =>
+      [
+        `${o.venue} ${o.component} has the outlier ${o.region}`,
+        `from ${time(o.startedAt)} until ${time(o.endedAt)}`,
+      ].join(" "),
+    ),
+  ]
+    .toSorted()
+    .join("\n");
+}
+
+function time(at: number | null): string {
+  return at === null ? "never" : new Date(at).toISOString();
+}

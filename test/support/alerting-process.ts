@@ -1,0 +1,132 @@
+/**
+ * A dispatcher as a process of its own, with an engine if it is given one, for tests that kill and freeze it. Arguments: the
+ * database's URL; options as JSON. It says `ready` on standard output once it is connected.
+ */
+import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
+import { letterFor } from "../../server/alerts/formats/letter-for.js";
+import { makePoster, type Poster } from "../../server/alerts/delivery/post.js";
+import type { DeliveryRules } from "../../server/alerts/delivery/rules.js";
+import { makeSealing } from "../../server/alerts/channels/sealing.js";
+import { type Db, openPool, type Pool, sql } from "../../shared/database/db.js";
+import { startCore, type CoreOptions } from "../../server/engine/core.js";
+import { makeLog } from "../../shared/log/log.js";
+
+export interface AlertingOptions {
+  /** Base64. */
+  channelKey: string;
+  rules: DeliveryRules;
+  deadlineMs: number;
+  engine?: Pick<CoreOptions, "rules" | "pace">;
+  fault?: FaultPoint & {
+    /** What it sends itself there. It says `frozen` on standard output right before it is. */
+    signal: "SIGKILL" | "SIGSTOP";
+  };
+}
+
+/** Around a statement, by the file's name, or around a request to a receiver (`post`). */
+export interface FaultPoint {
+  /** `commit`: what was put in line is committed; `before` and `after` are the same there. */
+  step: string;
+  when: "before" | "after";
+  /** At which time that it comes there, from 1. */
+  time: number;
+}
+
+const [url = "", given = "{}"] = process.argv.slice(2);
+const options = JSON.parse(given) as AlertingOptions;
+const log = makeLog("alerting", "error");
+const times = new Map<string, number>();
+
+/** Does it, unless its fault comes first. */
+async function step<Result>(
+  name: string,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  const time = (times.get(name) ?? 0) + 1;
+  times.set(name, time);
+  const { fault } = options;
+  const isHere = fault?.step === name && fault.time === time;
+  if (isHere && fault.when === "before") meet(fault.signal);
+  const result = await act();
+  if (isHere && fault.when === "after") meet(fault.signal);
+  return result;
+}
+
+function meet(signal: "SIGKILL" | "SIGSTOP"): void {
+  // a pipe is written to at once
+  if (signal === "SIGSTOP") process.stdout.write("frozen\n");
+  process.kill(process.pid, signal);
+}
+
+function faulty<Of extends Db>(db: Of): Of {
+  return {
+    ...db,
+    file: (name: string, values?: readonly unknown[]) =>
+      step(name, () => db.file(name, values)),
+  };
+}
+
+function faultyPool(pool: Pool): Pool {
+  return {
+    ...faulty(pool),
+    async transaction(work) {
+      const before = times.get("expand_alerts");
+      const result = await pool.transaction((tx) => work(faulty(tx)));
+      if (times.get("expand_alerts") !== before)
+        await step("commit", () => Promise.resolve());
+      return result;
+    },
+  };
+}
+
+const pool = openPool(url, { applicationName: "alerting", log, max: 2 });
+await pool.query(sql`select`);
+const poster = makePoster({
+  allowLoopback: true,
+  deadlineMs: options.deadlineMs,
+});
+const posting: Poster = {
+  ...poster,
+  post: (...given) => step("post", () => poster.post(...given)),
+};
+const dispatcher = startDispatcher({
+  db: faultyPool(pool),
+  poster: posting,
+  sealing: makeSealing(Buffer.from(options.channelKey, "base64")),
+  write: (to, alert, sent) =>
+    letterFor(to, alert, {
+      ...sent,
+      baseUrl: "https://status.example",
+      userAgent: "venuewatch/test",
+    }),
+  log,
+  rules: options.rules,
+});
+const core = options.engine && startEngine(options.engine, pool);
+process.once("SIGTERM", () => void stop());
+process.stdout.write("ready\n");
+
+function startEngine(engine: Pick<CoreOptions, "rules" | "pace">, pool: Pool) {
+  const leasePool = openPool(url, { applicationName: "alerting lease", log });
+  const core = startCore({
+    pool: faultyPool(pool),
+    leasePool,
+    log,
+    ...engine,
+    onAlert: dispatcher.wake,
+  });
+  return {
+    close: async () => {
+      await core.close();
+      await leasePool.close();
+    },
+  };
+}
+
+async function stop(): Promise<void> {
+  await core?.close();
+  await dispatcher.close();
+  await poster.close();
+  await pool.close();
+  process.exit();
+}

@@ -1,0 +1,143 @@
+/** Incidents and their alert events as the engine leaves them, and channels, for tests of what comes after it. */
+import { randomBytes } from "node:crypto";
+import { type Db, sql } from "../../shared/database/db.js";
+import { makeSealing } from "../../server/alerts/channels/sealing.js";
+import type { Destination } from "../../server/alerts/formats/letter.js";
+
+/** What channels of tests are encrypted with. */
+export const channelKey = randomBytes(32);
+export const sealing = makeSealing(channelKey);
+
+export interface ChannelGiven {
+  to?: Destination;
+  floor?: "degraded" | "outage";
+  venues?: string[];
+  categories?: string[];
+  /** Events up to this one were not for it. */
+  after?: number;
+}
+
+export const signingSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+export function native(url: string): Destination {
+  return { format: "native", url, secrets: [signingSecret] };
+}
+
+/** @returns its id */
+export async function addChannel(
+  db: Db,
+  {
+    to = native("https://receiver.example/alerts"),
+    floor = "degraded",
+    venues,
+    categories,
+    after = 0,
+  }: ChannelGiven = {},
+): Promise<number> {
+  const destination = to.format === "paging" ? to.routingKey : to.url;
+  const [secret, former] =
+    to.format === "native"
+      ? to.secrets.map((secret) => sealing.seal(secret, "secret"))
+      : [];
+  const [row] = await db.query<{ id: number }>(sql`
+    insert into channel (
+      format, service_region, shown_as, description, destination, secret, former_secret, former_until, severity_floor,
+      venues, categories, after_event_id, created_at
+    )
+    values (
+      ${to.format}, ${to.format === "paging" ? to.serviceRegion : null}, 'shown', '',
+      ${sealing.seal(destination, "destination")}, ${secret ?? null}, ${former ?? null},
+      case when ${former !== undefined} then clock_timestamp() + interval '1 day' end,
+      ${floor}, ${venues ?? null}::text[], ${categories ?? null}::text[], ${after}, clock_timestamp()
+    )
+    returning channel_id as id
+  `);
+  return row!.id;
+}
+
+export type Kind = "opened" | "escalated" | "closed";
+
+let incidents = 0;
+
+/**
+ * An incident of one venue with these events, in this order, a second apart. It began ten seconds before the first.
+ *
+ * @returns its slug
+ */
+export async function happened(
+  db: Db,
+  {
+    venue = "kraken",
+    component = "rest:ticker",
+    at = new Date(),
+    severity = "outage",
+    kinds = ["opened"],
+  }: {
+    venue?: string;
+    component?: string;
+    /** Of the first event. */
+    at?: Date;
+    /** In which it opens; it escalates to an outage. */
+    severity?: "degraded" | "outage";
+    kinds?: readonly Kind[];
+  } = {},
+): Promise<string> {
+  incidents += 1;
+  const slug = `${venue}-${at.toISOString().slice(0, 10)}-rest-${severity}-${incidents}`;
+  const atOf = (kind: Kind) =>
+    kinds.includes(kind) ? new Date(+at + kinds.indexOf(kind) * 1000) : null;
+  const escalatedAt = atOf("escalated");
+  const peak = escalatedAt ? "outage" : severity;
+  const noted = (kind: Kind) => ({
+    at: atOf(kind),
+    state: peak,
+    reporting: 3,
+    quorum: 2,
+    confirming: kind === "closed" ? 0 : 2,
+    votes: ["ap-southeast", "eu-central", "us-east"].map((region, i) => ({
+      region,
+      vote: kind !== "closed" && i > 0 ? peak : "operational",
+      samples: 12,
+      bad: kind !== "closed" && i > 0 ? 6 : 0,
+      slow: 0,
+      badRun: 6,
+      faults: kind !== "closed" && i > 0 ? { timeout: 6 } : {},
+      p50Ms: 80,
+      typicalP50Ms: 80,
+      newestAt: at,
+      ageMs: 500,
+      probeVersion: "0.0.0",
+    })),
+    notCounted: [],
+  });
+  const evidence = {
+    opening: noted("opened"),
+    ...(escalatedAt && { escalation: noted("escalated") }),
+    ...(kinds.includes("closed") && { closing: noted("closed") }),
+  };
+  await db.query(sql`
+    with added as (
+      insert into incident (
+        slug, component_id, severity, peak_severity, started_at, opened_at, escalated_at, last_bad_at, closed_at, evidence
+      )
+      select
+        ${slug}, c.component_id, ${severity}::state, ${peak}::state, ${new Date(+at - 10_000)}, ${at},
+        ${escalatedAt}, ${at}, ${atOf("closed")}, ${JSON.stringify(evidence)}::jsonb
+      from component c join venue v using (venue_id)
+      where v.venue = ${venue} and c.component = ${component}
+      returning incident_id
+    )
+    insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
+    select incident_id, e.kind, e.severity::state, e.at, e.at, false
+    from added
+    cross join jsonb_to_recordset(${JSON.stringify(
+      kinds.map((kind) => ({
+        kind,
+        severity: kind === "opened" ? severity : peak,
+        at: atOf(kind),
+      })),
+    )}::jsonb) as e (kind text, severity text, at timestamptz)
+    order by e.at
+  `);
+  return slug;
+}

@@ -1,0 +1,183 @@
+/** The public API as a client has it: a real server on a free port, and every answer held against its schema. */
+import { request, type IncomingHttpHeaders } from "node:http";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { OpenAPIObject, ResponseObject } from "openapi3-ts/oas31";
+import type { Test } from "tap";
+import type { AppOptions } from "../../server/api/app-options.js";
+import { openapiDocument } from "../../server/api/openapi.js";
+import { startWeb } from "../../server/api/web.js";
+import { makeLog } from "../../shared/log/log.js";
+import { closed } from "./closed.js";
+import { describedColumns, describedTable } from "./table.js";
+
+export interface Answer<Body> {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  body: Body;
+}
+
+export interface Asked {
+  method?: string;
+  headers?: Record<string, string>;
+  /** Which of the server's addresses is asked, and from which of ours; absent: 127.0.0.1. */
+  host?: string;
+  localAddress?: string;
+}
+
+export interface Api {
+  port: number;
+  /**
+   * Sends exactly this path. The answer's body is held against the schema of its route, or of problems; a table is read
+   * strictly, held against the columns that are described, and becomes an object for each row.
+   *
+   * @throws Error where it does not fit
+   */
+  ask<Body = unknown>(path: string, asked?: Asked): Promise<Answer<Body>>;
+  /** Lines that the server logged, of level warn and above. */
+  logged: string[];
+  close: () => Promise<void>;
+}
+
+/** Serves the API until the test ends. */
+export async function serve(
+  t: Test,
+  options: Pick<AppOptions, "pool" | "registry"> &
+    Partial<AppOptions> & { host?: string },
+): Promise<Api> {
+  const logged: string[] = [];
+  const web = await startWeb({
+    rateLimit: 0,
+    trustProxy: [],
+    baseUrl: "https://api.example.org",
+    siteUrl: "http://localhost",
+    log: makeLog("web", "warn", (line) => logged.push(line)),
+    port: 0,
+    host: "127.0.0.1",
+    ...options,
+  });
+  t.teardown(web.close);
+  const parsed = answersHeldAgainst(documentOf(options));
+  async function ask<Body>(path: string, asked?: Asked) {
+    const answer = await exchange(web.port, path, asked);
+    const body = parsed(path, answer, asked?.method ?? "GET") as Body;
+    return { ...answer, body };
+  }
+  return { port: web.port, ask, logged, close: web.close };
+}
+
+function exchange(port: number, path: string, asked: Asked = {}) {
+  type Raw = Omit<Answer<unknown>, "body">;
+  return new Promise<Raw>((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, path, agent: false, ...asked };
+    const sent = request(options, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => (text += piece));
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text,
+        }),
+      );
+    });
+    sent.on("error", reject).end();
+  });
+}
+
+/** The description of the API that an app with these options gives of itself. */
+export function documentOf({
+  registry,
+  baseUrl = "https://api.example.org",
+  siteUrl = "http://localhost",
+}: Partial<AppOptions> & Pick<AppOptions, "registry">): OpenAPIObject {
+  return openapiDocument({ registry, baseUrl, siteUrl }, new Date());
+}
+
+/** The path of the document that such a request is of; null where it describes none. */
+export function describedPath(
+  document: OpenAPIObject,
+  path: string,
+): string | null {
+  // Express is as lenient: a path matches in any case, and with a slash at its end
+  const plain = path.replace(/\?.*$/s, "").replace(/\/$/, "").toLowerCase();
+  const matches = Object.keys(document.paths!).filter((template) =>
+    new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(plain),
+  );
+  return matches[0] ?? null;
+}
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Holds an answer against the document: its status, its type, and its body, which may have nothing that is not described. */
+export function answersHeldAgainst(document: OpenAPIObject) {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    // the document as a whole is no schema
+    strictSchema: false,
+    formats: { "date-time": instant, date: /^\d{4}-\d\d-\d\d$/ },
+  });
+  ajv.addSchema(closed(document), "openapi.json");
+  const isProblem = checkOf("/components/schemas/Problem");
+  const checks = new Map<string, ValidateFunction>();
+
+  function checkOf(pointer: string): ValidateFunction {
+    return ajv.compile({ $ref: `openapi.json#${pointer}` });
+  }
+
+  function checkOfAnswer(path: string, type: string): ValidateFunction {
+    const template = describedPath(document, path);
+    const response = document.paths![template ?? ""]?.get?.responses?.[
+      "200"
+    ] as ResponseObject | undefined;
+    if (!template || !response?.content?.[type])
+      throw new Error(`${path}: a 200 of ${type} is not described`);
+    const pointer = ["paths", template, "get", "responses", "200", "content"]
+      .concat(type, "schema")
+      .map((part) => `/${encodeURIComponent(escaped(part))}`)
+      .join("");
+    const check = checks.get(pointer) ?? checkOf(pointer);
+    checks.set(pointer, check);
+    return check;
+  }
+
+  return function parsed(
+    path: string,
+    { status, headers, text }: Omit<Answer<unknown>, "body">,
+    method: string,
+  ): unknown {
+    if (method === "HEAD" || status === 204 || status === 304) {
+      if (text !== "") throw new Error(`${method} ${path}: expected no body`);
+      return null;
+    }
+    const type = headers["content-type"]?.split(";")[0] ?? "none";
+    // no JSON, and read by those who ask for it
+    if (status === 200 && type === "text/plain") {
+      checkOfAnswer(path, type);
+      return null;
+    }
+    if (status === 200 && type === "text/csv") {
+      checkOfAnswer(path, type);
+      const template = describedPath(document, path)!;
+      return describedTable(describedColumns(document, template), text);
+    }
+    // outside of the API, and said in another form when it is not ready
+    if (/^\/readyz/i.test(path)) return JSON.parse(text);
+    if (status !== 200 && type !== "application/problem+json")
+      throw new Error(`${path}: ${status} came as ${type}, not as a problem`);
+    const body: unknown = JSON.parse(text);
+    const check = status === 200 ? checkOfAnswer(path, type) : isProblem;
+    if (!check(body))
+      throw new Error(
+        `${path}: ${status} does not fit its schema: ${ajv.errorsText(check.errors)}\n${text.slice(0, 2000)}`,
+      );
+    return body;
+  };
+}
+
+/** As JSON pointers write it. */
+function escaped(part: string): string {
+  return part.replaceAll("~", "~0").replaceAll("/", "~1");
+}

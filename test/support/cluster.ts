@@ -1,0 +1,180 @@
+/**
+ * A PostgreSQL server with TimescaleDB of a test's own, made and started as compose.yaml does it: by the same configuration, from
+ * the binaries that are installed.
+ */
+import {
+  type ChildProcess,
+  execFileSync,
+  spawn,
+  spawnSync,
+} from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { packagedFile } from "../../shared/config/package.js";
+import { freePort } from "./free-port.js";
+
+/** The directory of initdb, postgres and pg_basebackup, where TimescaleDB is installed with them; or why they cannot be had. */
+export function serverBinaries(): { bin: string } | { missing: string } {
+  const known = "/usr/lib/postgresql";
+  const versions = existsSync(known) ? readdirSync(known) : [];
+  const candidates = versions.map((version) => join(known, version, "bin"));
+  const asked = spawnSync("pg_config", ["--bindir"], { encoding: "utf8" });
+  if (asked.status === 0) candidates.push(asked.stdout.trim());
+  for (const bin of candidates) {
+    if (!existsSync(join(bin, "initdb"))) continue;
+    const libraries = execFileSync(join(bin, "pg_config"), ["--pkglibdir"], {
+      encoding: "utf8",
+    });
+    if (existsSync(join(libraries.trim(), "timescaledb.so"))) return { bin };
+  }
+  return { missing: "no PostgreSQL server with TimescaleDB is installed here" };
+}
+
+/** PostgreSQL refuses to run as root. */
+export function serverUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (option: string) =>
+    Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+export interface Running {
+  port: number;
+  /** All that it has said so far. */
+  output: () => string;
+  /** By SIGINT, as compose does, or SIGKILL; resolves when it is gone. */
+  stop: (signal?: "SIGINT" | "SIGKILL") => Promise<void>;
+  start: () => void;
+}
+
+export interface Cluster {
+  bin: string;
+  primary: Running;
+  replica: Running;
+  /** Where the replica finds the primary; a gate may be put in between. */
+  upstream: { port: number };
+}
+
+/**
+ * Makes the primary, and starts it; the replica is for its user to start, when there is a login for it.
+ *
+ * @param secrets a directory with the files of compose.yaml's secrets
+ */
+export async function makeCluster(
+  t: Test,
+  bin: string,
+  dir: string,
+  secrets: string,
+  initdbArgs: string[],
+): Promise<Cluster> {
+  const user = serverUser();
+  /** Theirs, as a volume and the mounts of a container are. */
+  const own = (path: string) => {
+    if (user.uid !== undefined) chownSync(path, user.uid, user.gid!);
+    return path;
+  };
+  const config = join(dir, "config");
+  mkdirSync(config);
+  for (const file of readdirSync(packagedFile("production"), {
+    withFileTypes: true,
+  }))
+    if (file.isFile())
+      copyFileSync(join(file.parentPath, file.name), join(config, file.name));
+  const ownDir = (name: string) => {
+    mkdirSync(join(dir, name), { mode: 0o700 });
+    return own(join(dir, name));
+  };
+  const [data, replicaData, sockets, passwords, archive] = [
+    ...["primary", "replica", "sockets", "passwords", "archive"],
+  ].map(ownDir) as [string, string, string, string, string];
+  // mounted, they belong to whoever reads them
+  for (const name of ["owner_password", "replica_password"]) {
+    copyFileSync(join(secrets, name), join(passwords, name));
+    chmodSync(own(join(passwords, name)), 0o400);
+  }
+  const [port, replicaPort] = [await freePort(), await freePort()];
+  const PATH = `${bin}:${process.env["PATH"]}`;
+  const serverArgs = (port: number) => [
+    ...["-c", `config_file=${config}/postgresql.conf`],
+    ...["-c", `hba_file=${config}/pg_hba.conf`],
+    ...["-c", `port=${port}`, "-c", "listen_addresses=127.0.0.1"],
+    ...["-c", `unix_socket_directories=${sockets}`],
+    ...["-c", `archive_command=${config}/archive-wal.sh "%p" "${archive}/%f"`],
+    // what the container has and this machine may not
+    ...["-c", "shared_buffers=128MB", "-c", "max_wal_size=512MB"],
+    ...["-c", "min_wal_size=80MB", "-c", "effective_io_concurrency=0"],
+  ];
+
+  execFileSync(
+    join(bin, "initdb"),
+    [
+      ...[`--pgdata=${data}`, "--username=postgres"],
+      ...[`--pwfile=${passwords}/owner_password`, ...initdbArgs],
+    ],
+    { ...user, stdio: "ignore" },
+  );
+  // as the image makes POSTGRES_DB before anybody can connect
+  execFileSync(join(bin, "postgres"), ["--single", "-D", data, "postgres"], {
+    ...user,
+    input: "create database venuewatch;\n",
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+
+  const primary = running(t, port, () =>
+    spawn(join(bin, "postgres"), ["-D", data, ...serverArgs(port)], {
+      ...user,
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+  const upstream = { port };
+  const replica = running(t, replicaPort, () =>
+    spawn(join(config, "start-replica.sh"), serverArgs(replicaPort), {
+      ...user,
+      cwd: replicaData,
+      env: {
+        PATH,
+        PGDATA: join(replicaData, "data"),
+        PRIMARY_HOST: "127.0.0.1",
+        PRIMARY_PORT: String(upstream.port),
+        REPLICA_NAME: "replica",
+        REPLICA_PASSWORD_FILE: join(passwords, "replica_password"),
+        RUN_DIR: replicaData,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+  primary.start();
+  return { bin, primary, replica, upstream };
+}
+
+function running(t: Test, port: number, launch: () => ChildProcess): Running {
+  let output = "";
+  let child: ChildProcess | null = null;
+  async function stop(signal: NodeJS.Signals = "SIGINT") {
+    if (child === null || child.exitCode !== null || child.signalCode !== null)
+      return;
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
+  }
+  t.teardown(() => stop("SIGQUIT"));
+  return {
+    port,
+    output: () => output,
+    stop,
+    start() {
+      child = launch();
+      for (const stream of [child.stdout!, child.stderr!])
+        stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    },
+  };
+}

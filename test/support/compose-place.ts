@@ -1,0 +1,89 @@
+/** A folder that stands for the volumes and mounts of compose.yaml's servers, and a `docker` that runs them from it (docker-process.ts). Nothing runs yet. */
+import { appendFile, chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { packagedFile } from "../../shared/config/package.js";
+import { compose } from "./compose.js";
+import { freePort } from "./free-port.js";
+import { makePlace, type PostgresPrograms } from "./postgres-server.js";
+
+export interface ComposePlace {
+  folder: string;
+  /** The database, by TCP and with a password. */
+  urlOf: (login: string, password: string) => string;
+  secret: (name: string) => Promise<string>;
+  /** Runs a script as the user of the servers; `docker` is in its path. */
+  sh: (script: string, variables?: Record<string, string>) => Promise<string>;
+}
+
+export async function composePlace(
+  t: Pick<Test, "teardown">,
+  programs: PostgresPrograms,
+): Promise<ComposePlace> {
+  const place = await makePlace(t, programs);
+  const { folder } = place;
+  const [port, drillPort] = [await freePort(), await freePort()];
+  const sh: ComposePlace["sh"] = (script, variables = {}) =>
+    place.sh(`PATH="$PLACE/bin:$PATH"; unset -f venuewatch\n${script}`, {
+      ...variables,
+      PLACE: folder,
+      DATABASE_PORT: String(port),
+      DRILL_PORT: String(drillPort),
+      PRODUCTION: packagedFile("production"),
+    });
+  const initdbArgs =
+    compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
+  const secrets = Object.keys(compose.secrets).join(" ");
+  await sh(`
+    mkdir bin config secrets backups sockets
+    cp "$PRODUCTION"/*.conf "$PRODUCTION"/*.sh config
+    for name in ${secrets}; do head -c 32 /dev/urandom | base64 >secrets/$name; done
+    initdb --pgdata=database --username=postgres --pwfile=secrets/owner_password --no-sync ${initdbArgs}
+    echo 'create database venuewatch;' | postgres --single -D database postgres
+    touch bin/docker bin/venuewatch
+  `);
+  for (const [name, file] of [
+    ["docker", "test/support/docker-process.js"],
+    ["venuewatch", "server/cli.js"],
+  ]) {
+    const program = join(folder, "bin", name!);
+    // tap loads itself into every program of ours, and would write where that user may not
+    await writeFile(
+      program,
+      `#!/bin/sh\nNODE_OPTIONS= exec ${process.execPath} --enable-source-maps ${packagedFile(`dist/${file}`)} "$@"\n`,
+    );
+    await chmod(program, 0o755);
+  }
+  // what a container has of its own, and what it has more of than this machine may have
+  await sh(
+    `sed -i -e "s,/etc/venuewatch,$PLACE/config,g" -e "s,/backups,$PLACE/backups,g" config/postgresql.conf`,
+  );
+  await appendFile(
+    join(folder, "config/postgresql.conf"),
+    `
+listen_addresses = '127.0.0.1'
+port = ${port}
+unix_socket_directories = '${folder}/sockets'
+shared_buffers = 128MB
+max_wal_size = 512MB
+min_wal_size = 80MB
+effective_io_concurrency = 0
+fsync = off
+`,
+  );
+  t.teardown(() =>
+    sh(
+      `for server in drill database; do
+        pg_ctl --pgdata=$server --mode=immediate --wait stop || pg_ctl --pgdata=$server status || test $? -ge 3; done`,
+    ),
+  );
+  return {
+    folder,
+    sh,
+    async secret(name) {
+      return (await sh(`cat secrets/${name}`)).trim();
+    },
+    urlOf: (login, password) =>
+      `postgres://${login}:${encodeURIComponent(password)}@127.0.0.1:${port}/venuewatch`,
+  };
+}

@@ -1,0 +1,53 @@
+/** The dashboards that we ship, as far as tests look at them. */
+import { readFileSync } from "node:fs";
+import { packagedFile } from "../../shared/config/package.js";
+
+export interface Dashboard {
+  templating: { list: { name: string; type: string; query: unknown }[] };
+  panels: {
+    id: number;
+    title: string;
+    type: string;
+    gridPos: { x: number; y: number; w: number; h: number };
+    /** A row has none. */
+    targets?: { expr: string; legendFormat: string }[];
+  }[];
+}
+
+export interface Query {
+  title: string;
+  expr: string;
+  /** The legend, which shows labels of the result. */
+  text: string;
+}
+
+/**
+ * @returns every query of its panels, and those from which its variables have their values; Grafana's `$__rate_interval`,
+ * which depends on the width of the screen, is five minutes
+ */
+export function readDashboard(name: "venues" | "operators"): {
+  dashboard: Dashboard;
+  queries: Query[];
+} {
+  const text = readFileSync(packagedFile(`grafana/${name}.json`), "utf8");
+  const dashboard = JSON.parse(text) as Dashboard;
+  const ofPanels = dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr, legendFormat }) => ({
+      title,
+      expr: expr.replaceAll("$__rate_interval", "5m"),
+      text: legendFormat,
+    })),
+  );
+  const ofVariables = dashboard.templating.list
+    .filter(({ type }) => type === "query")
+    .map(({ name, query }) => {
+      const asked = (query as { query: string }).query;
+      const [, metric, label] = /^label_values\((.+), (\w+)\)$/.exec(asked)!;
+      return {
+        title: `$${name}`,
+        expr: `count by (${label}) (${metric})`,
+        text: "",
+      };
+    });
+  return { dashboard, queries: [...ofPanels, ...ofVariables] };
+}

@@ -1,0 +1,162 @@
+/**
+ * A database of its own for each test file: on the server that DATABASE_URL names, or an embedded one, on a copy of a
+ * prepared directory (a copy takes a fraction of what making one takes).
+ */
+import { execFile } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import {
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  statfs,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import type { Test } from "tap";
+import { openPool, type Pool } from "../../shared/database/db.js";
+import { makeLog } from "../../shared/log/log.js";
+import { migrate } from "../../server/database/migrate.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { type Registry } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { hostEmbedded } from "./database-host.js";
+
+const server = process.env.DATABASE_URL;
+const preparedFolder = packagedFile("dist/test-database");
+const log = makeLog("test", "warn");
+
+export interface TestDatabase {
+  url: string;
+  pool: Pool;
+  registry: Registry;
+}
+
+/** A database at this build's schema, with the fifteen venues of the packaged registry. Gone when the test ends. */
+export async function migratedDatabase(t: Test): Promise<TestDatabase> {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const url = server
+    ? await databaseOnServer(t, server)
+    : await embeddedCopy(t, await preparedDirectory(registry));
+  const pool = openPool(url, { applicationName: "test", log });
+  t.teardown(() => pool.close());
+  if (server) await migrate(pool, registry, log);
+  // what was prepared an hour ago has not been watched for an hour, and is not to lack the minutes of it
+  else
+    await pool.script(
+      "update venue set watched_from = now(); update component set watched_from = now()",
+    );
+  return { url, pool, registry };
+}
+
+/** A database without anything of ours. Gone when the test ends. */
+export async function emptyDatabase(t: Test): Promise<string> {
+  return server ? databaseOnServer(t, server) : embeddedCopy(t, null);
+}
+
+/** The directory that tests copy. The first test to need it makes it; when two do at once, one of theirs is kept. */
+async function preparedDirectory(registry: Registry): Promise<string> {
+  const final = `${preparedFolder}-${await digestOfDefinitions()}`;
+  if (existsSync(final)) return final;
+  const making = await mkdtemp(`${final}-`);
+  const { url, stop } = await hostEmbedded(making);
+  const pool = openPool(url, { applicationName: "test", log });
+  try {
+    await migrate(pool, registry, log);
+    await keepPlans(pool);
+  } finally {
+    await pool.close();
+    await stop();
+  }
+  await rename(making, final).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    await rm(making, { recursive: true });
+  });
+  return final;
+}
+
+/**
+ * The engine plans what reads samples at each tick, so that none of a database's many chunks is planned in vain. A test's database
+ * has a few chunks, and kept plans halve its ticks.
+ */
+async function keepPlans(pool: Pool): Promise<void> {
+  await pool.script(`
+    alter function engine.keep_region_states set plan_cache_mode = force_generic_plan;
+    alter function engine.retract_incidents set plan_cache_mode = force_generic_plan
+  `);
+}
+
+async function digestOfDefinitions(): Promise<string> {
+  const hash = createHash("sha256");
+  const files = await readdir(packagedFile("sql"), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  const paths = files
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name))
+    .sort();
+  const makers = [
+    ...["migrate", "migrating-role", "brief-locks", "sync-registry"].map(
+      (name) => `dist/server/database/${name}.js`,
+    ),
+    "dist/shared/database/sql-files.js",
+  ];
+  makers.push("dist/test/support/database.js");
+  for (const name of ["package-lock.json", "registry.json", ...makers])
+    paths.push(packagedFile(name));
+  for (const path of paths) hash.update(await readFile(path));
+  return hash.digest("hex").slice(0, 12);
+}
+
+/** A directory with such a database, for tests that host it themselves. Gone when the test ends. */
+export async function migratedDirectory(t: Test): Promise<string> {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  return copyOf(t, await preparedDirectory(registry));
+}
+
+async function embeddedCopy(t: Test, from: string | null): Promise<string> {
+  const directory = await copyOf(t, from);
+  const { url, stop } = await hostEmbedded(directory);
+  t.teardown(stop);
+  return url;
+}
+
+async function copyOf(t: Test, from: string | null): Promise<string> {
+  const directory = await mkdtemp(join(await folder(), "venuewatch-test-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  // cp of node:fs takes seven times as long for these thousand files
+  if (from) await promisify(execFile)("cp", ["-R", `${from}/.`, directory]);
+  return directory;
+}
+
+const inMemory = "/dev/shm";
+/** Some databases at once take a few hundred MiB. */
+const enoughBytes = 4 * 2 ** 30;
+
+/** In memory, where there is plenty: on a disk a copy takes up to ten times as long. */
+async function folder(): Promise<string> {
+  if (process.env.TMPDIR || !existsSync(inMemory)) return tmpdir();
+  const { bavail, bsize } = await statfs(inMemory);
+  return bavail * bsize >= enoughBytes ? inMemory : tmpdir();
+}
+
+async function databaseOnServer(t: Test, server: string): Promise<string> {
+  const name = `venuewatch_test_${randomBytes(6).toString("hex")}`;
+  await ask(server, `create database ${name}`);
+  t.teardown(() => ask(server, `drop database ${name} with (force)`));
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function ask(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

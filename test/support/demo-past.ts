@@ -1,0 +1,83 @@
+/** What the demo has when it is up, for tests that ask it. */
+import { type Pool, sql } from "../../shared/database/db.js";
+import { accepted, decideUpTo } from "../../server/engine/tick.js";
+import { makeLog } from "../../shared/log/log.js";
+import type { Registry } from "../../shared/registry/registry.js";
+import { addChannel } from "./alerts.js";
+import { claim, expand, settle } from "./dispatched.js";
+import { decide, measured } from "./fleet.js";
+import { notice, said } from "./said.js";
+import { makeHistory } from "../../simulator/history.js";
+import { pastPosts } from "../../simulator/notices/past-posts.js";
+import { noticesAt } from "../../simulator/notices/posts.js";
+import { type FeedKind, wordsOf } from "../../simulator/notices/words.js";
+
+/** How long it runs. */
+const runMs = 60_000;
+
+/** Fills an empty database with so many days, and a first minute. */
+export async function makeDemoPast(
+  pool: Pool,
+  registry: Registry,
+  days: number,
+): Promise<void> {
+  const upAt = new Date(Date.now() - runMs);
+  await makeHistory(pool, { days, now: upAt, log: makeLog("test", "warn") });
+  await runDemo(pool, registry, upAt);
+}
+
+/** Its first minute, after a history that ended then: feeds are read, one venue fails as a whole, and a channel is told. */
+export async function runDemo(
+  pool: Pool,
+  registry: Registry,
+  upAt: Date,
+): Promise<void> {
+  await feedsSay(pool, registry, upAt);
+  const now = new Date(+upAt + runMs);
+  await addChannel(pool);
+  await measured(pool, { from: upAt, to: now });
+  await measured(pool, {
+    from: new Date(+upAt + 5_000),
+    to: now,
+    ...{ venue: "kucoin-futures", fault: "http" },
+  });
+  for await (const one of decideUpTo(pool, now)) accepted(one);
+  await pool.query(
+    sql`call upkeep.refresh_all(${new Date(+upAt - 60_000)}, ${now})`,
+  );
+  await decide(pool, now);
+  await expand(pool, now);
+  await settle(pool, now, await claim(pool, now), "delivered");
+}
+
+/** As the world's feeds have it; those that are no status pages do not tell when they said it. Gemini's cannot be read. */
+async function feedsSay(pool: Pool, registry: Registry, at: Date) {
+  const posts = pastPosts(at);
+  const read = new Set<string>();
+  for (const { id, official } of registry.venues) {
+    if (!official?.api || read.has(official.api)) continue;
+    read.add(official.api);
+    if (id === "gemini") {
+      await said(pool, id, at, [], { problem: "answered HTML" });
+      continue;
+    }
+    if (!(official.kind in wordsOf)) continue;
+    const kind = official.kind as FeedKind;
+    const dated = kind === "statuspage";
+    const notices = noticesAt(
+      posts.filter(({ venue }) => venue === id),
+      kind,
+      at,
+    ).map((one) =>
+      notice(one.id, one.startedAt, {
+        ...{ kind: one.kind, title: one.title, status: one.status },
+        ...{ impact: one.impact, subjects: one.components },
+        postedAt: dated ? one.postedAt : null,
+        ...{ resolvedAt: one.resolvedAt, over: one.resolvedAt !== null },
+      }),
+    );
+    await said(pool, id, at, [
+      { scope: "incidents", notices, listedFrom: new Date(0) },
+    ]);
+  }
+}

@@ -1,0 +1,53 @@
+/** What a dispatcher does to the database, step by step and at whatever time a test says. */
+import { deliveryRules } from "../../server/alerts/delivery/rules.js";
+import type { Pool } from "../../shared/database/db.js";
+import { sealing } from "./alerts.js";
+
+export async function expand(pool: Pool, at: Date): Promise<void> {
+  await pool.file("expand_alerts", [at, 100]);
+}
+
+/** @returns attempts */
+export async function claim(
+  pool: Pool,
+  at: Date,
+  most = 100,
+): Promise<number[]> {
+  const rows = await pool.file<{ attempt_id: number; state: string }>(
+    "claim_deliveries",
+    [
+      at,
+      "test",
+      deliveryRules.lease_ms,
+      most,
+      JSON.stringify(deliveryRules.pace_ms),
+      sealing.head,
+    ],
+  );
+  return rows
+    .filter(({ state }) => state === "due")
+    .map(({ attempt_id: attempt }) => attempt);
+}
+
+/** @param at also with microseconds, as text */
+export async function settle(
+  pool: Pool,
+  at: Date | string,
+  attempts: number[],
+  result: "delivered" | "refused" | "timeout",
+  { attempts: most = deliveryRules.attempts } = {},
+): Promise<void> {
+  await pool.file("settle_deliveries", [
+    at,
+    JSON.stringify(
+      attempts.map((attemptId) => ({
+        ...{ attemptId, result, durationMs: 5, agoMs: 0, spread: 1 },
+      })),
+    ),
+    JSON.stringify({
+      ...deliveryRules,
+      attempts: most,
+      switch_off_failures: 1_000,
+    }),
+  ]);
+}

@@ -1,0 +1,91 @@
+/** What is exported, by real programs' own makers: each series' name with the labels that it has. */
+import { makeProbeMetrics } from "../../probe/metrics.js";
+import {
+  unmeasuredReasons,
+  type UnmeasuredReason,
+} from "../../shared/measurement/unmeasured.js";
+import { makeAlertMetrics } from "../../server/alerts/delivery/metrics.js";
+import { makeReplicaMetrics } from "../../server/api/replica-metrics.js";
+import { makeWebMetrics } from "../../server/api/web-metrics.js";
+import type { Pool } from "../../shared/database/db.js";
+import { makeEngineMetrics } from "../../server/engine/metrics.js";
+import type { Log } from "../../shared/log/log.js";
+import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
+import { addChannel } from "./alerts.js";
+import { parseExposition } from "./exposition.js";
+
+export type Exported = Map<string, Set<string>>;
+
+/** @param text an exposition in which every family has a series */
+export function exportedBy(text: string): Exported {
+  const exported: Exported = new Map();
+  for (const { name, labels } of parseExposition(text).flatMap(
+    ({ series }) => series,
+  )) {
+    const known = exported.get(name) ?? new Set();
+    for (const label of Object.keys(labels)) known.add(label);
+    exported.set(name, known);
+  }
+  return exported;
+}
+
+/** What core, probe and web tell their operators, one text each, with everything counted once; the database gets a channel to tell of. */
+export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
+  const core = makeOwnMetrics("core");
+  const engine = makeEngineMetrics(core, pool, log);
+  engine.leads(true);
+  const nothing = { escalated: [], closed: [], retracted: [] };
+  engine.decided({ at: "", opened: ["one"], ...nothing }, 20);
+  engine.choresBegin([{ name: "compressing", everyMs: 60_000 }]);
+  engine.choreDone("compressing", true, 20);
+  await addChannel(pool);
+  const alerts = makeAlertMetrics(core, pool, log, true);
+  alerts.sent("native", { result: "delivered", durationMs: 20 });
+  alerts.settled({
+    format: "native",
+    channel_off: "gone",
+    first_sent_after_ms: 20,
+    delivered_after_ms: 40,
+  });
+
+  const probe = makeOwnMetrics("probe", { region: "us-east" });
+  const unmeasured = Object.fromEntries(
+    unmeasuredReasons.map((reason) => [reason, 1]),
+  ) as Record<UnmeasuredReason, number>;
+  const meter = makeProbeMetrics(probe, new Date(), () => ({
+    taken: 9,
+    shipped: 5,
+    duplicates: 1,
+    restored: 0,
+    refused: 1,
+    waiting: 2,
+    dropped: 1,
+    corrupt: 1,
+    spoolBytes: 1,
+    spoolUsed: 0.5,
+    trouble: null,
+    unmeasured,
+    newestSlotAt: new Date(),
+    socketsOpen: 1,
+    watching: ["kraken"],
+    troubles: [],
+    clock: { errorMs: -12, withinMs: 35 },
+    renewedAt: new Date(),
+    certificates: [
+      { venue: "a", component: "rest:book", expiresAt: new Date() },
+    ],
+  }));
+  meter.slotBegun(3);
+  const stored = { stored: 1, duplicates: 0, refused: 0 };
+  await meter.timed(() => Promise.resolve(stored))([]);
+
+  const web = makeOwnMetrics("web");
+  makeReplicaMetrics(web, () =>
+    Promise.resolve({
+      ...{ is_replica: true, receiving: true, paused: false },
+      ...{ behind_bytes: 0, behind_seconds: 0, silent_seconds: 1 },
+    }),
+  );
+  makeWebMetrics(web)({ route: "/v1/status", status: "200", tookMs: 2 });
+  return Promise.all([core, probe, web].map((own) => own.metrics()));
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "../../probe/schedule/clock.js";
+
+/** A clock that stands still until it is walked; `jump` sets it, or sleeps: timers do not notice. */
+export function makeFakeClock(startMs: number) {
+  let nowMs = startMs;
+  let timers: { dueMs: number; callback: () => void }[] = [];
+  const clock: Clock = {
+    now: () => nowMs,
+    after(delayMs, callback) {
+      const timer = { dueMs: nowMs + delayMs, callback };
+      timers.push(timer);
+      return () => (timers = timers.filter((one) => one !== timer));
+    },
+  };
+
+  async function walk(ms: number) {
+    const endMs = nowMs + ms;
+    for (;;) {
+      const [first] = timers.sort((a, b) => a.dueMs - b.dueMs);
+      if (!first || first.dueMs > endMs) break;
+      nowMs = Math.max(nowMs, first.dueMs);
+      timers = timers.filter((one) => one !== first);
+      first.callback();
+      // Measurements that end at once hand over their samples before time goes on.
+      await new Promise(setImmediate);
+    }
+    nowMs = endMs;
+  }
+
+  function jump(ms: number) {
+    nowMs += ms;
+    for (const timer of timers) timer.dueMs += ms;
+  }
+
+  return { clock, walk, jump };
+}

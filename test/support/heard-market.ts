@@ -1,0 +1,201 @@
+/** A market, the stream that carries it, and the REST endpoint that shows it, by a clock of the test's own: hours pass in no time. */
+import type { NewestThing } from "../../probe/rest/answer-time.js";
+import {
+  makeCounterpart,
+  type Counterpart,
+} from "../../probe/stream/counterpart.js";
+import { makeMeter, type Meter } from "../../probe/stream/meter.js";
+import { makeNewestEvent } from "../../probe/stream/newest-event.js";
+import { makeReadSlot } from "../../probe/stream/stream-slots.js";
+import {
+  makeStreamVerdict,
+  type StreamFault,
+} from "../../probe/stream/stream-verdict.js";
+import type { Stream } from "../../shared/registry/registry.js";
+
+/** When the test's clock is at 0, milliseconds since 1970. */
+export const epochMs = 1_790_000_000_000;
+
+export interface Market {
+  stream: Stream;
+  /** When trades happen, milliseconds of the test's clock. */
+  trades: readonly number[];
+  untilMs: number;
+  /** From when on the stream brings none; absent: it never stops. */
+  stopsAtMs?: number;
+  /** From when on its frames bear the time of the last trade before; absent: each bears its own. */
+  freezesAtMs?: number;
+  /** The stream repeats the last trade so often; absent: it sends each once. */
+  resendsEveryMs?: number;
+  /** Whether each frame is followed by one that bears no time. */
+  hasTrailers?: boolean;
+  /** When the probe stands still: it reads nothing, asks nothing, and then finds all that came meanwhile. */
+  standstill?: Span & {
+    /** The venue ends the socket meanwhile; the stream is subscribed to again two seconds later, and brings nothing of before. */
+    reconnects?: boolean;
+  };
+  /** Slots that end in it are not read, though the probe goes on. */
+  unread?: Span;
+  /** How REST shows trades; null: there is no counterpart. */
+  rest: null | {
+    cadenceMs: number;
+    /** Absent: `time`. */
+    shows?: "time" | "id";
+    /** Trades older than that are not in the answer; absent: the last one always is. */
+    oldestMs?: number;
+    /** When it does not answer. */
+    failsFromMs?: number;
+  };
+}
+
+interface Span {
+  fromMs: number;
+  toMs: number;
+}
+
+export interface JudgedSlot {
+  atMs: number;
+  fault: StreamFault | null;
+}
+
+const slotMs = 10_000;
+const streamLagMs = 50;
+const reconnectMs = 2_000;
+
+/** Every slot of ten seconds, judged as the probe does it. */
+export function judgedSlots(market: Market): JudgedSlot[] {
+  const { stream, rest, standstill } = market;
+  const counterpart = rest && makeCounterpart(rest.cadenceMs);
+  const meter = makeMeter(
+    stream.eventTime && makeNewestEvent(stream.eventTime),
+  );
+  const verdict = makeStreamVerdict(stream, counterpart, () => ({
+    errorMs: 0,
+    withinMs: 100,
+  }));
+  let nowMs = 0;
+  const readSlot = makeReadSlot(meter, verdict, {
+    stoodStillSince: (sinceMs, forMs) =>
+      standstill !== undefined &&
+      standstill.toMs >= sinceMs &&
+      standstill.toMs <= nowMs &&
+      standstill.toMs - standstill.fromMs > forMs,
+  });
+  const slots: JudgedSlot[] = [];
+  meter.subscribed(0);
+  const steps: [atMs: number, run: () => void][] = [
+    ...readsOf(market).map((atMs): [number, () => void] => [
+      atMs,
+      () => {
+        const slot = readSlot(atMs, slotMs);
+        if (slot) slots.push({ atMs, fault: slot.fault });
+      },
+    ]),
+    ...framesOf(market).map(({ atMs, frames }): [number, () => void] => [
+      atMs,
+      () => {
+        const arrival = { atMs, unixMs: epochMs + atMs };
+        for (const frame of frames) meter.frame(frame, arrival);
+      },
+    ]),
+    ...(counterpart ? asks(counterpart, market) : []),
+    ...(standstill?.reconnects ? reconnection(meter, standstill) : []),
+  ];
+  for (const [atMs, run] of steps.sort(([a], [b]) => a - b)) {
+    nowMs = atMs;
+    run();
+  }
+  return slots;
+}
+
+/** When slots are read: timers run before what came over a standstill is read, and a slot that is late by a second is not measured. */
+function readsOf({ untilMs, standstill, unread }: Market): number[] {
+  return upTo(untilMs, slotMs)
+    .filter((atMs) => !isWithin(atMs, unread))
+    .map((atMs) => (isWithin(atMs, standstill) ? standstill!.toMs : atMs))
+    .filter((atMs, n, all) => atMs % slotMs <= 1000 && atMs !== all[n + 1]);
+}
+
+function isWithin(atMs: number, span: Span | undefined): boolean {
+  return span !== undefined && atMs > span.fromMs && atMs <= span.toMs;
+}
+
+function reconnection(meter: Meter, { toMs }: Span): [number, () => void][] {
+  const againMs = toMs + reconnectMs;
+  return [
+    [toMs, () => meter.lost()],
+    [againMs, () => meter.subscribed(againMs)],
+  ];
+}
+
+/** When frames come, those of a standstill all at once at its end. */
+function framesOf(market: Market): { atMs: number; frames: Buffer[] }[] {
+  const { standstill, hasTrailers = false } = market;
+  const arrivals = new Map<number, Buffer[]>();
+  for (const { atMs, tradeMs } of toldBy(market)) {
+    const cameMs = isWithin(atMs, standstill) ? standstill!.toMs : atMs;
+    const isLost =
+      standstill?.reconnects &&
+      atMs > standstill.fromMs &&
+      atMs <= standstill.toMs + reconnectMs;
+    if (isLost) continue;
+    const frames = [frameOf(tradeMs)];
+    if (hasTrailers) frames.push(Buffer.from("{}"));
+    arrivals.set(cameMs, [...(arrivals.get(cameMs) ?? []), ...frames]);
+  }
+  return [...arrivals].map(([atMs, frames]) => ({ atMs, frames }));
+}
+
+/** When the stream sends something, and the time that its frame bears. */
+function toldBy(market: Market) {
+  const { trades, untilMs, resendsEveryMs } = market;
+  const { stopsAtMs = Infinity, freezesAtMs = Infinity } = market;
+  const lastBefore = (ms: number) => trades.findLast((atMs) => atMs <= ms) ?? 0;
+  const frozenMs = lastBefore(freezesAtMs);
+  const told = trades.map((atMs) => ({ atMs, tradeMs: atMs }));
+  const again = upTo(resendsEveryMs ? untilMs : 0, resendsEveryMs ?? 1).map(
+    (atMs) => ({ atMs, tradeMs: lastBefore(atMs) }),
+  );
+  return [...told, ...again]
+    .filter(({ atMs }) => atMs <= stopsAtMs)
+    .map(({ atMs, tradeMs }) => ({
+      atMs: atMs + streamLagMs,
+      tradeMs: atMs > freezesAtMs ? frozenMs : tradeMs,
+    }));
+}
+
+function asks(
+  counterpart: Counterpart,
+  { trades, untilMs, rest, standstill }: Market,
+): [number, () => void][] {
+  const {
+    cadenceMs,
+    shows,
+    oldestMs = Infinity,
+    failsFromMs = Infinity,
+  } = rest!;
+  return upTo(untilMs, cadenceMs, 2_345)
+    .filter((atMs) => atMs < failsFromMs && !isWithin(atMs, standstill))
+    .map((atMs) => [
+      atMs,
+      () => {
+        const place = trades.findLastIndex((tradeMs) => tradeMs <= atMs);
+        const tradeMs = trades[place];
+        const isShown = tradeMs !== undefined && atMs - tradeMs <= oldestMs;
+        const newest: NewestThing =
+          shows === "id"
+            ? { id: `${place}` }
+            : { atMs: epochMs + (tradeMs ?? 0) };
+        counterpart.answered(atMs, isShown ? newest : null);
+      },
+    ]);
+}
+
+function upTo(untilMs: number, everyMs: number, fromMs = everyMs): number[] {
+  const count = Math.floor((untilMs - fromMs) / everyMs) + 1;
+  return Array.from({ length: count }, (_, n) => fromMs + n * everyMs);
+}
+
+function frameOf(tradeMs: number): Buffer {
+  return Buffer.from(JSON.stringify({ at: epochMs + tradeMs }));
+}

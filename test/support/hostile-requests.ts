@@ -1,0 +1,336 @@
+/** Requests as nobody in his right mind sends them, to every route and with every parameter that there is. */
+import { readdirSync } from "node:fs";
+import type { Express } from "express";
+import type { Parameters } from "../../server/api/parameters.js";
+import { packagedFile } from "../../shared/config/package.js";
+import type { Registry } from "../../shared/registry/registry.js";
+
+/** What can be asked for. */
+export interface Ground {
+  /** As Express has them: `/v1/targets/:venue`. */
+  paths: string[];
+  /** Allowed values of each parameter, by name. */
+  parameters: Record<string, string[]>;
+  /** Values of what stands in paths, by name. */
+  inPaths: Record<string, string[]>;
+}
+
+/** Every route of the app, and every parameter of the modules that have routes: a new one is found by itself. */
+export async function groundOf(
+  app: Express,
+  registry: Registry,
+): Promise<Ground> {
+  const paths = app.router.stack.flatMap(({ route }) => route?.path ?? []);
+  const parameters: Ground["parameters"] = {};
+  for (const set of await parameterSets(registry))
+    for (const [name, { schema }] of Object.entries(set)) {
+      const { minimum = 1, maximum = 1, enum: words } = schema;
+      parameters[name] = words
+        ? words.map(String)
+        : schema.type === "integer"
+          ? [String(minimum), String(maximum)]
+          : ["2026-01-31T12:00:00Z"];
+    }
+  return {
+    paths,
+    parameters,
+    inPaths: {
+      venue: registry.venues.map(({ id }) => id),
+      slug: ["kraken-2026-01-31-rest-outage", "okx-2026-01-31-ws-degraded-2"],
+    },
+  };
+}
+
+/** By their name: what a module of the API exports as `…Parameters` are those of its route. */
+async function parameterSets(registry: Registry): Promise<Parameters[]> {
+  const sets: Parameters[] = [];
+  for (const file of readdirSync(packagedFile("dist/server/api"))) {
+    if (!file.endsWith(".js")) continue;
+    const url = new URL(`../server/api/${file}`, import.meta.url).href;
+    const exported = (await import(url)) as Record<string, unknown>;
+    for (const [name, set] of Object.entries(exported))
+      if (name.endsWith("Parameters") && name !== "badParameters")
+        sets.push(
+          typeof set === "function"
+            ? (set as (registry: Registry) => Parameters)(registry)
+            : (set as Parameters),
+        );
+  }
+  return sets;
+}
+
+/** What goes over one connection. Bytes are latin1, so that any can stand there. */
+export interface Sent {
+  /** Good requests that keep the connection, by their paths, each of `good`. */
+  before: string[];
+  beforeBytes: string;
+  behind: string;
+  /** Otherwise what stands behind is one more good request, of `/healthz`, and nobody may hang up before it is answered. */
+  isHostile: boolean;
+  /** Whether what stands behind is sent only when the first answer has begun, and not in one packet with the others. */
+  waits: boolean;
+}
+
+/** A hostile request by itself, or something behind good requests that were not waited for. */
+export function hostileConversation(
+  ground: Ground,
+  random: () => number,
+): Sent {
+  const one = <T>(list: readonly T[]) =>
+    list[Math.floor(random() * list.length)]!;
+  const hostile = hostileRequest(ground, random);
+  if (random() < 0.8)
+    return {
+      ...{ before: [], beforeBytes: "", behind: hostile },
+      ...{ isHostile: true, waits: false },
+    };
+  const length = 1 + Math.floor(random() * 3);
+  const before = Array.from({ length }, () => one(Object.keys(good)));
+  const kept = before.map(
+    (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${one(keeping)}\r\n`,
+  );
+  const isHostile = random() < 0.75;
+  return {
+    before,
+    beforeBytes: kept.join(""),
+    behind: isHostile ? one([...garbage, hostile]) : lastGood,
+    isHostile,
+    waits: random() < 0.3,
+  };
+}
+
+const lastGood =
+  "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+/** Answered at once, after a statement, and row by row; and what their answers have that no other has. */
+export const good: Record<string, RegExp> = {
+  "/healthz": /"uptimeSeconds" ?:/,
+  "/v1/thresholds": /"stalls" ?:/,
+  "/v1/regions": /"quorum" ?:/,
+  "/v1/targets/okx": /"incidentPatterns" ?:/,
+  "/v1/incidents?format=csv": /^generatedAt,.*,officialObserved\r\n/,
+};
+const keeping = [
+  "",
+  "Connection: keep-alive\r\n",
+  "Connection: Keep-Alive, TE\r\n",
+];
+/** What is no request, and does not leave the server waiting for more of it. */
+const garbage = [
+  "\u0000\u0001\u0002\u0003\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+  "GET /v1/status HTTP/9.9\r\n\r\n",
+  "GET / HTTP/1.1\r\nbroken header\r\n\r\n",
+  "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+  "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+  `GET /${"x".repeat(20_000)} HTTP/1.1\r\n\r\n`,
+  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
+  "CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n",
+];
+
+/** One request, byte for byte. */
+function hostileRequest(ground: Ground, random: () => number): string {
+  const one = <T>(list: readonly T[]) =>
+    list[Math.floor(random() * list.length)]!;
+  const chance = (share: number) => random() < share;
+  const times = (most: number) =>
+    Array.from({ length: Math.floor(random() * (most + 1)) });
+
+  const noise = () =>
+    chance(0.03)
+      ? one(["x", "9", "%00", "../", "%F0%9F%92%A3"]).repeat(10_000 / 5)
+      : times(6)
+          .map(() => one(pieces))
+          .join("");
+  const value = (name: string) => {
+    if (chance(0.55)) return one(ground.parameters[name]!);
+    return chance(0.5) ? one(tricks) : noise();
+  };
+  const parameter = () => {
+    const name = one(Object.keys(ground.parameters));
+    const key = chance(0.9) ? name : `${name}${one(structures)}`;
+    if (chance(0.05)) return noise();
+    return chance(0.95) ? `${key}=${value(name)}` : key;
+  };
+  const path = () => {
+    if (chance(0.05)) return one(oddPaths);
+    const filled = one(ground.paths).replaceAll(/:(\w+)/g, (_, name: string) =>
+      chance(0.6) ? one(ground.inPaths[name] ?? ["x"]) : noise(),
+    );
+    return chance(0.9) ? filled : filled + noise();
+  };
+  const target = () => {
+    const query = times(4).map(parameter).join("&");
+    const asked = query ? `${path()}?${query}` : path();
+    if (chance(0.03)) return `http://other.example${asked}`;
+    return asked;
+  };
+  const header = () => {
+    if (chance(0.1)) return noise();
+    const text = chance(0.7) ? one(headerValues) : noise();
+    return `${one(headerNames)}: ${chance(0.01) ? "h".repeat(20_000) : text}`;
+  };
+
+  const method = chance(0.8) ? "GET" : one(methods);
+  const version = chance(0.97) ? "HTTP/1.1" : one(versions);
+  const lines = [
+    `${method} ${target()} ${version}`,
+    ...(chance(0.98) ? ["Host: localhost"] : []),
+    ...times(3).map(header),
+    "Connection: close",
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+const pieces = [
+  ..."aZ09.-_~!$&'()*+,;=:@/?[]{}|\\^`\"<>#",
+  ..." \t\u00e9\u00ff\u007f\u0001",
+  "%00",
+  "%0a",
+  "%0d%0a",
+  "%ff",
+  "%",
+  "%zz",
+  "%25",
+  "%2e%2e",
+  "%2f",
+  "%C3%A9",
+  "%C0%AF",
+  "%E2%80%AE",
+  "%ED%A0%80",
+  "1e999",
+  "-0",
+  "null",
+];
+const tricks = [
+  "",
+  "%20",
+  "%00",
+  "'",
+  "'%20or%201=1--",
+  "1;drop%20table%20incident",
+  "1%20union%20select%20null",
+  "%27)%3B--",
+  "$1",
+  "\\",
+  "../../../../etc/passwd",
+  "..%2f..%2fetc%2fpasswd",
+  "%252e%252e%252f",
+  "__proto__",
+  "constructor",
+  "toString",
+  "[object%20Object]",
+  "NaN",
+  "Infinity",
+  "-1",
+  "0",
+  "1.0",
+  "0x10",
+  "1e3",
+  "007",
+  "9007199254740993",
+  "99999999999999999999",
+  "%D9%A5",
+  "infinity",
+  "epoch",
+  "now",
+  "2026-02-30T00:00:00Z",
+  "9999-12-31T23:59:59.999999Z",
+  "0001-01-01T00:00:00Z",
+  "2026-01-31T12:00:00%2B00:00",
+  "=1%2B1",
+  "%3Cscript%3E",
+  "${7*7}",
+  "%EF%BF%BE",
+];
+const structures = [
+  "[]",
+  "[0]",
+  "[a][b]",
+  "[",
+  "%5B%5D",
+  ".x",
+  "%00",
+  " ",
+  "[",
+];
+const oddPaths = [
+  "*",
+  "",
+  "/",
+  "//",
+  "///v1//status",
+  "/v1/./status",
+  "/v1/../v1/status",
+  "/v1/%2e%2e/status",
+  "/v1/status/",
+  "/V1/STATUS",
+  "/v1/status;a=b",
+  "/v1/status#x",
+  "/%",
+  "/__proto__",
+  "/v1/targets/",
+  "http://",
+  "://",
+  "localhost:80",
+];
+const methods = [
+  ..."HEAD HEAD OPTIONS OPTIONS POST PUT PATCH DELETE TRACE CONNECT PROPFIND PURGE SEARCH".split(
+    " ",
+  ),
+  "get",
+  "BREW",
+  "G\u0000T",
+  "",
+];
+const versions = [
+  "HTTP/1.0",
+  "HTTP/2.0",
+  "HTTP/0.9",
+  "HTTP/1.2",
+  "XTTP/1.1",
+  "",
+];
+const headerNames = [
+  "Accept",
+  "Accept-Encoding",
+  "Authorization",
+  "Content-Length",
+  "Content-Type",
+  "Cookie",
+  "Expect",
+  "Forwarded",
+  "Host",
+  "If-Match",
+  "If-Modified-Since",
+  "If-None-Match",
+  "Origin",
+  "Range",
+  "TE",
+  "Transfer-Encoding",
+  "Upgrade",
+  "X-Forwarded-For",
+  "X-Forwarded-Host",
+  "X-HTTP-Method-Override",
+];
+const headerValues = [
+  "",
+  "*",
+  "0",
+  "-1",
+  "5",
+  "99999999999999999999",
+  "chunked",
+  "gzip, chunked",
+  "gzip;q=0, br;q=1e9, *;q=",
+  "websocket",
+  "100-continue",
+  "200-ok",
+  "bytes=0-1",
+  'W/"x", "y"',
+  "Thu, 01 Jan 1970 00:00:00 GMT",
+  "2001:db8::1, unknown, 192.0.2.1:80",
+  "for=[::1];by=x",
+  "DELETE",
+  "\u00ff\u00fe",
+];

@@ -1,0 +1,95 @@
+/** Alerts made by hand, and whether what is sent of one is what the API describes. */
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Alert } from "../../server/alerts/formats/alert.js";
+import type { Sent } from "../../server/alerts/formats/letter.js";
+import { testAlert } from "../../server/alerts/formats/test-alert.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { documentOf } from "./api.js";
+import { closed } from "./closed.js";
+
+/** One of Kraken's ticker, opened as an outage; with everything that may be null. */
+export function openedAlert(): Alert {
+  const { incident, evidence } = testAlert(new Date("2026-01-31T11:41:20Z"));
+  return {
+    ...{ eventId: 8123, test: false, kind: "opened", severity: "outage" },
+    at: "2026-01-31T11:41:20.000Z",
+    incident: {
+      ...incident,
+      ...{ id: 4711, slug: "kraken-2026-01-31-rest-outage", venue: "kraken" },
+      official: {
+        ...{ id: "x1b2c3", title: "Degraded REST API", kind: "incident" },
+        url: "https://stspg.io/x1b2c3",
+        ...{ status: "investigating", impact: "major" },
+        startedAt: "2026-01-31T11:40:00.000Z",
+        postedAt: "2026-01-31T11:41:00.000Z",
+        resolvedAt: null,
+        firstSeenAt: "2026-01-31T11:41:10.000Z",
+        lastSeenAt: "2026-01-31T11:41:10.000Z",
+        ...{ vanished: false, timesDoubtful: false, subjectMatched: false },
+        aheadUncorrelated: -20,
+      },
+      officialObserved: true,
+    },
+    venue: {
+      ...{ id: "kraken", name: "Kraken", category: "exchange" },
+      ...{ symbol: "BTC/USD", quote: "USD" },
+    },
+    component: {
+      ...{ id: "rest:ticker", kind: "rest", label: "Ticker" },
+      target: "https://api.kraken.com/0/public/Ticker?pair=XBTUSD",
+    },
+    evidence,
+  };
+}
+
+export function closedAlert(): Alert {
+  const opened = openedAlert();
+  const closedAt = "2026-01-31T12:00:00.000Z";
+  return {
+    ...opened,
+    ...{ eventId: 8125, kind: "closed", at: closedAt },
+    incident: {
+      ...opened.incident,
+      ...{ status: "closed", closedAt, durationSeconds: 1074 },
+      endedAt: "2026-01-31T11:59:00.000Z",
+    },
+  };
+}
+
+/** The same with a text wherever somebody else writes one. */
+export function alertSaying(text: string, alert: Alert): Alert {
+  const { incident, venue, component, evidence } = alert;
+  const official = incident.official && {
+    ...incident.official,
+    ...{ id: text, title: text, url: text, status: text, impact: text },
+    startedAt: text,
+  };
+  return {
+    ...alert,
+    incident: { ...incident, label: text, official },
+    venue: { ...venue, name: text, symbol: text, quote: text },
+    component: { ...component, label: text, target: text },
+    evidence: evidence && { ...evidence, summary: text },
+  };
+}
+
+export const sent: Sent = {
+  at: new Date("2026-01-31T11:41:21.700Z"),
+  deliveryId: 77,
+  baseUrl: "https://api.example.org",
+  userAgent: "venuewatch/0.0.0 (+https://example.org)",
+};
+
+/** Why a native body is not what `/openapi.json` describes; null where it is, and has nothing else. */
+export async function misfitOf(body: unknown): Promise<string | null> {
+  const registry = await loadRegistry(packagedFile("registry-all.json"));
+  const ajv = new Ajv2020({
+    ...{ allErrors: true, strictSchema: false },
+    formats: { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },
+  });
+  ajv.addSchema(closed(documentOf({ registry })), "openapi.json");
+  const $ref = "openapi.json#/components/schemas/Alert";
+  const fits = ajv.validate({ $ref }, body);
+  return fits ? null : ajv.errorsText();
+}

@@ -1,0 +1,17 @@
+import { nothingMeasured } from "../../probe/rest/measurement.js";
+import type { Sample } from "../../shared/measurement/sample.js";
+
+/** A good sample of kraken's ticker, taken now, but for what is given. */
+export function madeSample(given: Partial<Sample> = {}): Sample {
+  return {
+    ...nothingMeasured,
+    venue: "kraken",
+    component: "rest:ticker",
+    slotAt: new Date(),
+    lateMs: null,
+    good: true,
+    latencyUs: 80_000,
+    httpStatus: 200,
+    ...given,
+  };
+}

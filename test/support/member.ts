@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import { type Pool, sql } from "../../shared/database/db.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import {
+  keepWatch,
+  leaveWatch,
+  type ProbeReport,
+} from "../../probe/sharing/watch.js";
+
+const { venues } = await loadRegistry(packagedFile("registry-all.json"));
+const usual = venues.map(({ id }) => id);
+
+/** A probe of us-east, as far as the database is concerned. */
+export interface Member {
+  process: string;
+  /** What it was told last. */
+  venues: string[];
+  renew(mayTakeOver?: boolean, forMs?: number): Promise<void>;
+  leave(): Promise<void>;
+}
+
+export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
+  const report: ProbeReport = {
+    region: "us-east",
+    process: randomUUID(),
+    version: "1.2.3",
+    startedAt: new Date(),
+    unmeasured: {},
+    troubles: [],
+    clock: null,
+    known: usual,
+    vantage: null,
+    machine: null,
+    ...given,
+  };
+  const self: Member = {
+    process: report.process,
+    venues: [],
+    async renew(mayTakeOver = true, forMs) {
+      self.venues = (await keepWatch(pool, report, mayTakeOver, forMs)) ?? [];
+    },
+    async leave() {
+      await leaveWatch(pool, report.region, self.process);
+      self.venues = [];
+    },
+  };
+  return self;
+}
+
+/** As if its lease had run out. */
+export async function forgetAt(pool: Pool, process: string): Promise<void> {
+  await pool.query(
+    sql`update probe set alive_until = now() - interval '1 millisecond' where process = ${process}`,
+  );
+}

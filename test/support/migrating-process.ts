@@ -1,0 +1,33 @@
+/**
+ * A migration of a process of its own that stops in the middle, to be killed: it commits so many transactions, does the work of one more, says
+ * `held`, and does not commit that one. Arguments: the database's URL, and how many as JSON.
+ */
+import { openPool, type Pool } from "../../shared/database/db.js";
+import { makeLog } from "../../shared/log/log.js";
+import { migrate } from "../../server/database/migrate.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+
+const [url = "", options = ""] = process.argv.slice(2);
+const { commits } = JSON.parse(options) as { commits: number };
+const log = makeLog("migrate", "error");
+const pool = openPool(url, { applicationName: "migrate", log });
+let left = commits;
+
+const stopping: Pool = {
+  ...pool,
+  transaction: (work) =>
+    pool.transaction(async (tx) => {
+      const result = await work(tx);
+      if (left === 0) {
+        process.stdout.write("held\n");
+        await new Promise(() => {});
+      }
+      left -= 1;
+      return result;
+    }),
+};
+
+await migrate(stopping, await loadRegistry(packagedFile("registry.json")), log);
+process.stdout.write("migrated\n");
+await pool.close();

@@ -1,0 +1,122 @@
+/** A database with a past, and what two databases have to agree on, for tests that carry one to another. */
+import { addChannel } from "../../server/alerts/channels/add-channel.js";
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { sealing } from "./alerts.js";
+import { ago, decide, measured, pastIncident } from "./fleet.js";
+import { member } from "./member.js";
+import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
+import { notice, said, whole } from "./said.js";
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/**
+ * Roll-ups of two months, of which raw samples are kept from the middle of a day on; an incident that is open, with an alert
+ * that waits; past ones, one of them retracted; notices, a probe that has gone, a channel.
+ */
+export async function makePast(pool: Pool): Promise<void> {
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  const lastDay = midnight - 8 * dayMs;
+  const long = [60, 20].map((days) => midnight - days * dayMs);
+  const dropped = [...long, lastDay + hourMs, lastDay + 5 * hourMs];
+  const kept = [lastDay + 7 * hourMs];
+  const recent = [3, 1].map((days) => midnight - days * dayMs + hourMs);
+  const random = randomFrom(5);
+  for (const ms of [...dropped, ...kept, ...recent])
+    await insertRaw(
+      pool,
+      samplesWithin(random, new Date(ms), 6, [1, 2, 3, 4, 9], [1, 2, 3]),
+    );
+  for (const ms of [...dropped, ...kept, ...recent])
+    await pool.query(
+      sql`call upkeep.refresh_all(${new Date(ms)}, ${new Date(ms + hourMs)})`,
+    );
+  await pool.query(
+    sql`call upkeep.retain(${new Date(lastDay + 8 * dayMs + 6 * hourMs)})`,
+  );
+  await compressAll(pool, new Date(midnight - 2 * dayMs));
+
+  const gone = member(pool, { unmeasured: { late: 3 } });
+  await gone.renew();
+  await gone.leave();
+  await addChannel(pool, sealing, {
+    ...{ format: "native", serviceRegion: null, description: "über 'alles'" },
+    credential: {
+      text: "https://hooks.example.com/1",
+      shownAs: "hooks.example.com",
+    },
+    ...{ floor: "degraded", venues: ["okx", "kraken"], categories: null },
+    open: false,
+  });
+  for (const [days, retracted] of [
+    [50, false],
+    [40, true],
+  ] as const)
+    await pastIncident(pool, {
+      ...{ venue: "okx", component: "rest:ticker", minutes: 7, retracted },
+      startedAt: new Date(midnight - days * dayMs),
+    });
+  await said(pool, "kraken", ago(200), [
+    whole(
+      notice("a", ago(9_000), { title: 'Late "deposits", {and} \\ so\non' }),
+      notice(null, ago(200_000)),
+    ),
+  ]);
+  await measured(pool, { from: ago(100), to: ago(0) });
+  await measured(pool, {
+    ...{ venue: "kraken", component: "rest:ticker", fault: "timeout" },
+    ...{ from: ago(100), to: ago(0) },
+  });
+  await decide(pool, ago(60));
+  await decide(pool, ago(20));
+  // also the hours of days that are over, which routine leaves out: a move rolls them up
+  await pool.query(sql`call upkeep.refresh_all('-infinity', now())`);
+}
+
+export async function compressAll(db: Db, at: Date): Promise<void> {
+  for (let chunk: string | null = ""; chunk !== null;) {
+    const [row] = await db.query<{ chunk: string | null }>(
+      sql`select upkeep.compress_next(${at}) as chunk`,
+    );
+    chunk = row!.chunk;
+  }
+}
+
+const rollups = [
+  ...["sample_minute", "sample_hour"],
+  ...["rest_hour", "stream_hour", "latency_hour"],
+  ...["component_minute", "venue_minute"],
+  ...["component_hour", "venue_hour", "component_day"],
+  ...["venue_day", "latency_day", "venue_latency_day", "usual_hour"],
+];
+
+/** Tables that say up to when hours are rolled up. */
+export const hourMarks = ["hours_kept", "rollups_made"];
+
+/** Every row of the roll-ups, as text, and up to when those of a week are kept and added up. */
+export function historyOf(db: Db): Promise<Record<string, string[]>> {
+  return rowsOf(db, [...rollups, ...hourMarks]);
+}
+
+/** Every row of everything that is data, as text; without how often upkeep has changed the past since the last tick. */
+export async function everythingIn(db: Db): Promise<Record<string, string[]>> {
+  const tables = await db.query<{ name: string }>(sql`
+    select relname as name from pg_class
+    where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader', 'timeline', 'typical_week', 'open_hour')
+    order by 1
+  `);
+  return rowsOf(db, [...tables.map(({ name }) => name), ...rollups]);
+}
+
+async function rowsOf(db: Db, names: string[]) {
+  const all: Record<string, string[]> = {};
+  for (const name of names) {
+    // not the row itself: a table of the target has no memory of columns that were dropped
+    const rows = await db.text<{ row: string }>(
+      `select (to_jsonb(r) - 'revision')::text as row from venuewatch.${name} r order by 1`,
+      [],
+    );
+    all[name] = rows.map(({ row }) => row);
+  }
+  return all;
+}

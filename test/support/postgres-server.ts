@@ -1,0 +1,153 @@
+/** A PostgreSQL server with TimescaleDB of a test's own, by the programs that are installed; never run as root, which PostgreSQL refuses. */
+import { execFile, execFileSync } from "node:child_process";
+import { appendFile, chown, mkdtemp, rm } from "node:fs/promises";
+import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Test } from "tap";
+import { packagedFile } from "../../shared/config/package.js";
+import { freePort } from "./free-port.js";
+
+/** In one directory, of one version. */
+const needed = [
+  "initdb",
+  "pg_ctl",
+  "pg_dump",
+  "pg_basebackup",
+  "pg_verifybackup",
+  "pg_config",
+];
+
+const run = promisify(execFile);
+
+export interface PostgresPrograms {
+  /** Of `initdb`, `pg_ctl`, `pg_dump` and the others. */
+  folder: string;
+  user: { uid: number; gid: number } | null;
+}
+
+/** Where the programs are, and as whom they can be run; or why not. */
+export async function postgresPrograms(): Promise<PostgresPrograms | string> {
+  const root = "/usr/lib/postgresql";
+  const folders = [
+    ...(process.env.PATH ?? "").split(":"),
+    ...(existsSync(root)
+      ? readdirSync(root).map((major) => join(root, major, "bin"))
+      : []),
+  ];
+  const folder = folders.find(
+    (one) =>
+      needed.every((program) => existsSync(join(one, program))) &&
+      hasTimescaledb(one),
+  );
+  if (folder === undefined)
+    return `${needed.join(", ")} are not installed here with TimescaleDB`;
+  if (process.getuid!() !== 0) return { folder, user: null };
+  try {
+    const id = async (option: string) =>
+      Number((await run("id", [option, "postgres"])).stdout);
+    return { folder, user: { uid: await id("-u"), gid: await id("-g") } };
+  } catch {
+    return "this is root, and there is no user postgres to run a server as";
+  }
+}
+
+function hasTimescaledb(folder: string): boolean {
+  const libraries = execFileSync(join(folder, "pg_config"), ["--pkglibdir"], {
+    encoding: "utf8",
+  }).trim();
+  return existsSync(join(libraries, "timescaledb.so"));
+}
+
+export interface Place {
+  /** Gone when the test ends; the user's that runs the server. */
+  folder: string;
+  /**
+   * Runs a script of `sh` as that user, with these variables, our `venuewatch` and the programs of PostgreSQL; it fails with its first command that does.
+   */
+  sh: (script: string, variables: Record<string, string>) => Promise<string>;
+}
+
+export async function makePlace(
+  t: Pick<Test, "teardown">,
+  programs: PostgresPrograms,
+): Promise<Place> {
+  const { user } = programs;
+  const folder = await mkdtemp(join(tmpdir(), "venuewatch-servers-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  if (user) await chown(folder, user.uid, user.gid);
+  // tap loads itself into every program of ours, and would write where that user may not
+  const venuewatch = `venuewatch() { NODE_OPTIONS= ${process.execPath} ${packagedFile("dist/server/cli.js")} "$@"; }`;
+  return {
+    folder,
+    async sh(script, variables) {
+      const { stdout } = await run("sh", ["-ec", `${venuewatch}\n${script}`], {
+        ...user,
+        cwd: folder,
+        env: {
+          ...variables,
+          PATH: `${programs.folder}:${process.env.PATH}`,
+          REGISTRY: packagedFile("registry.json"),
+          LC_ALL: "C.UTF-8",
+          TZ: "UTC",
+        },
+      });
+      return stdout;
+    },
+  };
+}
+
+export interface Server {
+  pgdata: string;
+  /** Of a database in it. */
+  url: (database: string) => string;
+  stop: () => Promise<void>;
+}
+
+/** Makes and starts one, which archives its log into `archive`. Stopped when the test ends. */
+export async function startServer(
+  t: Test,
+  { folder, sh }: Place,
+  name: string,
+): Promise<Server & { archive: string }> {
+  const pgdata = join(folder, name);
+  const archive = join(folder, `${name}-archive`);
+  const port = await freePort();
+  await sh(
+    `mkdir ${archive}; initdb --pgdata=${pgdata} --username=postgres --auth=trust --no-sync`,
+    {},
+  );
+  await appendFile(
+    join(pgdata, "postgresql.conf"),
+    `
+listen_addresses = '127.0.0.1'
+port = ${port}
+unix_socket_directories = '${folder}'
+shared_preload_libraries = 'timescaledb'
+timescaledb.telemetry_level = off
+max_locks_per_transaction = 256
+fsync = off
+wal_level = replica
+archive_mode = on
+archive_command = 'test ! -f ${archive}/%f && cp %p ${archive}/%f'
+`,
+  );
+  const stop = async () => {
+    await sh(
+      `pg_ctl --pgdata=${pgdata} --mode=immediate --wait stop || pg_ctl --pgdata=${pgdata} status || test $? = 3`,
+      {},
+    );
+  };
+  t.teardown(stop);
+  await sh(
+    `pg_ctl --pgdata=${pgdata} --log=${folder}/${name}.log --wait start`,
+    {},
+  );
+  return {
+    pgdata,
+    archive,
+    url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    stop,
+  };
+}

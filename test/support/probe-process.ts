@@ -1,0 +1,82 @@
+/**
+ * A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. Prints `measured KEY` for each
+ * sample that its schedule yields, and `kept KEY` when the spool has said that it is on the disk.
+ */
+import { startKeeper } from "../../probe/sharing/keeper.js";
+import { startProbe } from "../../probe/probe.js";
+import { openSpool } from "../../probe/delivery/spool.js";
+import { openPool } from "../../shared/database/db.js";
+import { makeLog } from "../../shared/log/log.js";
+import { recordSamples } from "../../server/database/record-samples.js";
+import type { Registry } from "../../shared/registry/registry.js";
+import type { Sample } from "../../shared/measurement/sample.js";
+import { keepWatch, leaveWatch } from "../../probe/sharing/watch.js";
+
+export interface ProbeProcessOptions {
+  registry: Registry;
+  region: string;
+  leaseMs: number;
+  /** Of the region's spools. */
+  directory: string;
+}
+
+const [url, given] = process.argv.slice(2) as [string, string];
+const { registry, region, leaseMs, directory } = JSON.parse(
+  given,
+) as ProbeProcessOptions;
+const log = makeLog(`probe ${process.pid}`, "error");
+const pool = openPool(url, {
+  applicationName: "probe",
+  log,
+  max: 2,
+  statementTimeoutMs: 2_000,
+});
+const spool = await openSpool({ directory, log });
+const identity = {
+  region,
+  process: spool.process,
+  version: "1.2.3",
+  startedAt: new Date(),
+};
+const probe = startProbe({
+  registry,
+  region,
+  spool: { ...spool, add: addTold },
+  version: identity.version,
+  siteUrl: "http://localhost",
+  record: (samples) => recordSamples(pool, region, samples),
+  venues: [],
+  log,
+});
+const keeper = startKeeper({
+  keep(mayTakeOver) {
+    const { unmeasured, troubles, clock } = probe.status();
+    const known = registry.venues.map(({ id }) => id);
+    const report = {
+      ...{ ...identity, unmeasured, troubles, clock, known },
+      ...{ vantage: null, machine: null },
+    };
+    return keepWatch(pool, report, mayTakeOver, leaseMs);
+  },
+  leave: () => leaveWatch(pool, region, identity.process),
+  watch: probe.watch,
+  allVenues: registry.venues.map(({ id }) => id),
+  log,
+  leaseMs,
+});
+process.on("SIGTERM", () => {
+  void keeper
+    .close()
+    .then(probe.close)
+    .then(pool.close)
+    .then(() => process.exit());
+});
+
+function addTold(sample: Sample): void {
+  const key = `${sample.venue} ${sample.component} ${+sample.slotAt}`;
+  process.stdout.write(`measured ${key}\n`);
+  spool.add(sample);
+  void spool.flush().then((isKept) => {
+    if (isKept) process.stdout.write(`kept ${key}\n`);
+  });
+}

@@ -1,0 +1,480 @@
+/** What the roll-ups must hold, computed anew from the samples in plain TypeScript: slow, obvious, and without SQL. */
+import { type Fault, faults } from "../../shared/measurement/sample.js";
+
+export interface RawSample {
+  ts: Date;
+  component_id: number;
+  region_id: number;
+  fault: Fault | null;
+  latency_us: number | null;
+  head: number | null;
+  messages: number | null;
+  quiet_ms: number | null;
+  event_age_ms: number | null;
+  sequence_gaps: number | null;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+export interface Component {
+  component_id: number;
+  venue_id: number;
+  kind: string;
+}
+
+/** What the roll-ups go by, beside samples. */
+export interface Circumstances {
+  /** How many regions the registry publishes. */
+  regions: number;
+  /** Minutes of impaired regions. */
+  excluded?: readonly { region_id: number; minute: Date }[];
+  /** Hours and days are added up that end by then; all of them where it is left out. */
+  addedUpTo?: Date;
+}
+
+/** Rows by the name of the roll-up. */
+export function rollUp(
+  samples: readonly RawSample[],
+  components: readonly Component[],
+  { regions, excluded = [], addedUpTo }: Circumstances = { regions: 3 },
+) {
+  const left = new Set(
+    excluded.map(({ region_id, minute }) => `${+minute} ${region_id}`),
+  );
+  const isOver = (start: Date, widthMs: number) =>
+    !addedUpTo || +start + widthMs <= floor(addedUpTo, widthMs);
+  const venueOf = new Map(
+    components.map(({ component_id, venue_id }) => [component_id, venue_id]),
+  );
+  const sampleMinute = bySeries(samples, minuteMs).map((bucket) => ({
+    minute: bucket.start,
+    ...ofSeries(bucket.rows),
+    head: largest(bucket.rows.map(({ head }) => head)),
+    messages: total(bucket.rows.map(({ messages }) => messages)),
+    quiet_ms: largest(bucket.rows.map(({ quiet_ms }) => quiet_ms)),
+    event_age_ms: largest(bucket.rows.map(({ event_age_ms }) => event_age_ms)),
+    ...Object.fromEntries(
+      // stale has no column of its own: it is what the others leave
+      faults
+        .filter((name) => name !== "stale")
+        .map((name) => [
+          name,
+          bucket.rows.filter(({ fault }) => fault === name).length,
+        ]),
+    ),
+  }));
+  const sampleHour = bySeries(samples, hourMs).map((bucket) => ({
+    hour: bucket.start,
+    ...ofSeries(bucket.rows),
+  }));
+
+  const componentMinute = groups(
+    sampleMinute.filter(
+      ({ minute, region_id }) => !left.has(`${+minute} ${region_id}`),
+    ),
+    ({ minute, component_id }) => `${+minute} ${component_id}`,
+  ).map((rows) => {
+    const { minute, component_id } = rows[0]!;
+    const down = rows.filter((row) => row.good <= row.samples / 2).length;
+    const bad = rows.filter(
+      (row) => (row.samples - row.good) / row.samples >= 0.2,
+    ).length;
+    const measured = rows.length >= Math.min(2, regions);
+    return {
+      minute,
+      component_id,
+      regions: rows.length,
+      regions_down: down,
+      regions_bad: bad,
+      measured,
+      down: measured && down > rows.length / 2,
+      bad: measured && bad > rows.length / 2,
+    };
+  });
+  const measuredMinute = componentMinute.filter(({ measured }) => measured);
+  const kindOf = new Map(
+    components.map(({ component_id, kind }) => [component_id, kind]),
+  );
+
+  const venueMinute = groups(
+    measuredMinute,
+    ({ minute, component_id }) => `${+minute} ${venueOf.get(component_id)}`,
+  ).map((rows) => {
+    const { minute, component_id } = rows[0]!;
+    const rest = rows.filter((row) => kindOf.get(row.component_id) === "rest");
+    const restDown = rest.filter((row) => row.down).length;
+    const down = rows.filter((row) => row.down).length;
+    const bad = rows.filter((row) => row.bad).length;
+    return {
+      minute,
+      venue_id: venueOf.get(component_id)!,
+      components: rows.length,
+      components_down: down,
+      components_bad: bad,
+      rest_components: rest.length,
+      rest_down: restDown,
+      down:
+        (rest.length > 0 && restDown >= rest.length / 2) ||
+        (rest.length < rows.length &&
+          down - restDown >= (rows.length - rest.length) / 2),
+      bad: bad > 0,
+    };
+  });
+
+  const componentSums = (widthMs: number) =>
+    groups(
+      measuredMinute,
+      ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`,
+    )
+      .map((rows) => ({
+        start: new Date(floor(rows[0]!.minute, widthMs)),
+        component_id: rows[0]!.component_id,
+        ...counted(rows),
+      }))
+      .filter(({ start }) => isOver(start, widthMs));
+
+  const venueSums = (widthMs: number) =>
+    groups(
+      venueMinute,
+      ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`,
+    )
+      .map((rows) => {
+        const rest = counted(
+          rows
+            .filter((row) => row.rest_components > 0)
+            .map((row) => ({
+              ...row,
+              down: row.rest_down >= row.rest_components / 2,
+            })),
+        );
+        const streams = counted(
+          rows
+            .map((row) => ({
+              ...row,
+              streams: row.components - row.rest_components,
+              streamsDown: row.components_down - row.rest_down,
+            }))
+            .filter((row) => row.streams > 0)
+            .map((row) => ({
+              ...row,
+              down: row.streamsDown >= row.streams / 2,
+            })),
+        );
+        return {
+          start: new Date(floor(rows[0]!.minute, widthMs)),
+          venue_id: rows[0]!.venue_id,
+          ...counted(rows),
+          ...partly("rest", rest),
+          ...partly("stream", streams),
+        };
+      })
+      .filter(({ start }) => isOver(start, widthMs));
+
+  const latencyDay = groups(
+    sampleMinute
+      .filter(({ p50_us }) => p50_us !== null)
+      .map((row) => ({
+        day: new Date(floor(row.minute, dayMs)),
+        component_id: row.component_id,
+        region_id: row.region_id,
+        p50_ms: roundHalfEven(row.p50_us! / 1000),
+      })),
+    (row) => JSON.stringify(row),
+  ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
+
+  const restOf = venueOfRest(components);
+  const venueLatencyDay = groups(
+    latencyDay.flatMap(({ day, component_id, p50_ms, minutes }) => {
+      const venue_id = restOf.get(component_id);
+      return venue_id === undefined ? [] : [{ day, venue_id, p50_ms, minutes }];
+    }),
+    ({ day, venue_id, p50_ms }) => `${+day} ${venue_id} ${p50_ms}`,
+  ).map((rows) => ({
+    ...rows[0]!,
+    minutes: rows.reduce((sum, { minutes }) => sum + minutes, 0),
+  }));
+
+  return {
+    sample_minute: sampleMinute,
+    sample_hour: sampleHour,
+    component_minute: componentMinute,
+    venue_minute: venueMinute,
+    component_hour: componentSums(hourMs).map(ofAnHour),
+    venue_hour: venueSums(hourMs).map(ofAnHour),
+    component_day: componentSums(dayMs).map(ofADay),
+    venue_day: venueSums(dayMs).map(ofADay),
+    latency_day: latencyDay,
+    venue_latency_day: venueLatencyDay,
+  };
+}
+
+/**
+ * How often an hour's percentile was so many whole milliseconds, in each five days that are over.
+ *
+ * @param now five days that end later are left out
+ */
+export function usualHours(
+  hours: readonly {
+    hour: Date;
+    component_id: number;
+    p50_us: number | null;
+    p95_us: number | null;
+    good: number;
+  }[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const restOf = venueOfRest(components);
+  // a Monday: TimescaleDB counts days from it
+  const firstDay = Date.UTC(2000, 0, 3);
+  const percentiles = hours.flatMap((row) => {
+    const bucket = floor(new Date(+row.hour - firstDay), 5 * dayMs) + firstDay;
+    const venue_id = restOf.get(row.component_id);
+    const over = bucket + 5 * dayMs <= +now;
+    const enough = row.p50_us !== null && row.good >= 10;
+    if (!enough || venue_id === undefined || !over) return [];
+    return [true, false].map((is_p50) => ({
+      bucket: new Date(bucket),
+      venue_id,
+      is_p50,
+      ms: roundHalfEven((is_p50 ? row.p50_us! : row.p95_us!) / 1000),
+    }));
+  });
+  return groups(percentiles, (row) => JSON.stringify(row)).map((rows) => ({
+    ...rows[0]!,
+    hours: rows.length,
+  }));
+}
+
+/**
+ * The percentiles of each hour that is over, of all REST endpoints of a venue together; not rounded.
+ *
+ * @param now hours that end later are left out
+ */
+export function restHours(
+  samples: readonly RawSample[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const restOf = venueOfRest(components);
+  const good = samples.flatMap(
+    ({ ts, component_id, region_id, fault, latency_us }) => {
+      const venue_id = restOf.get(component_id);
+      const hour = new Date(floor(ts, hourMs));
+      const isOver = +hour + hourMs <= +now;
+      if (venue_id === undefined || !isOver || fault !== null) return [];
+      return [{ hour, venue_id, region_id, latency_us }];
+    },
+  );
+  return groups(
+    good,
+    ({ hour, venue_id, region_id }) => `${+hour} ${venue_id} ${region_id}`,
+  ).map((rows) => {
+    const { hour, venue_id, region_id } = rows[0]!;
+    const us = rows
+      .flatMap(({ latency_us }) => latency_us ?? [])
+      .sort((a, b) => a - b);
+    return {
+      ...{ hour, venue_id, region_id, samples: rows.length },
+      p50_us: between(us, 0.5),
+      p95_us: between(us, 0.95),
+    };
+  });
+}
+
+/**
+ * What came by each stream in each hour that is over.
+ *
+ * @param now hours that end later are left out
+ */
+export function streamHours(
+  samples: readonly RawSample[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const streams = new Set(
+    components
+      .filter(({ kind }) => kind === "ws")
+      .map(({ component_id }) => component_id),
+  );
+  const over = samples.filter(
+    ({ ts, component_id }) =>
+      streams.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
+  );
+  return bySeries(over, hourMs).map(({ start, rows }) => ({
+    hour: start,
+    component_id: rows[0]!.component_id,
+    region_id: rows[0]!.region_id,
+    samples: rows.length,
+    good: rows.filter(({ fault }) => fault === null).length,
+    messages: total(rows.map((row) => row.messages)),
+    quiet_ms: largest(rows.map((row) => row.quiet_ms)),
+    sequence_gaps: total(rows.map((row) => row.sequence_gaps)),
+  }));
+}
+
+/**
+ * How many good answers took so many whole milliseconds, in each hour that is over.
+ *
+ * @param now hours that end later are left out
+ */
+export function latencyHours(
+  samples: readonly RawSample[],
+  components: readonly Component[],
+  now: Date,
+) {
+  const restOf = venueOfRest(components);
+  const over = samples.filter(
+    ({ ts, component_id }) =>
+      restOf.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
+  );
+  return bySeries(over, hourMs).flatMap(({ start, rows }) => {
+    const good = rows.flatMap(({ fault, latency_us }) =>
+      fault === null && latency_us !== null ? [latency_us] : [],
+    );
+    const { component_id, region_id } = rows[0]!;
+    return groups(
+      good.sort((a, b) => a - b),
+      (us) => String(roundHalfEven(us / 1000)),
+    ).map((us) => ({
+      ...{ hour: start, component_id, region_id },
+      ms: roundHalfEven(us[0]! / 1000),
+      samples: us.length,
+      least_us: us[0]!,
+      most_us: us.at(-1)!,
+    }));
+  });
+}
+
+function venueOfRest(components: readonly Component[]) {
+  return new Map(
+    components
+      .filter(({ kind }) => kind === "rest")
+      .map(({ component_id, venue_id }) => [component_id, venue_id]),
+  );
+}
+
+function bySeries(samples: readonly RawSample[], widthMs: number) {
+  const buckets = groups(
+    samples,
+    ({ ts, component_id, region_id }) =>
+      `${floor(ts, widthMs)} ${component_id} ${region_id}`,
+  );
+  return buckets.map((rows) => ({
+    start: new Date(floor(rows[0]!.ts, widthMs)),
+    rows,
+  }));
+}
+
+function ofSeries(rows: RawSample[]) {
+  const good = rows.filter(({ fault }) => fault === null);
+  const latencies = good
+    .map(({ latency_us }) => latency_us)
+    .filter((us) => us !== null)
+    .sort((a, b) => a - b);
+  return {
+    component_id: rows[0]!.component_id,
+    region_id: rows[0]!.region_id,
+    samples: rows.length,
+    good: good.length,
+    p50_us: percentile(latencies, 0.5),
+    p95_us: percentile(latencies, 0.95),
+  };
+}
+
+/** Between the two nearest by linear interpolation; a half goes to the even whole number. */
+function percentile(sorted: number[], share: number): number | null {
+  const value = between(sorted, share);
+  return value === null ? null : roundHalfEven(value);
+}
+
+function between(sorted: number[], share: number): number | null {
+  if (sorted.length === 0) return null;
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)]!;
+  const above = sorted[Math.ceil(place)]!;
+  return below + (place - Math.floor(place)) * (above - below);
+}
+
+export function roundHalfEven(value: number): number {
+  const whole = Math.floor(value);
+  if (value - whole !== 0.5) return Math.round(value);
+  return whole % 2 === 0 ? whole : whole + 1;
+}
+
+interface JudgedMinute {
+  minute: Date;
+  down: boolean;
+  bad: boolean;
+}
+
+function counted(rows: readonly JudgedMinute[]) {
+  const squares = (widthMs: number) =>
+    groups(rows, ({ minute }) => String(floor(minute, widthMs))).reduce(
+      (sum, { length }) => sum + length ** 2,
+      0,
+    );
+  return {
+    measured_minutes: rows.length,
+    down_minutes: rows.filter((row) => row.down).length,
+    degraded_minutes: rows.filter((row) => row.bad && !row.down).length,
+    half_hour_squares: squares(30 * minuteMs),
+    three_hour_squares: squares(3 * hourMs),
+  };
+}
+
+type Counted = ReturnType<typeof counted>;
+
+/** Of REST alone, or of the streams. */
+function partly(what: string, of: Counted) {
+  return {
+    [`${what}_minutes`]: of.measured_minutes,
+    [`${what}_down_minutes`]: of.down_minutes,
+    [`${what}_half_hour_squares`]: of.half_hour_squares,
+    [`${what}_three_hour_squares`]: of.three_hour_squares,
+  };
+}
+
+function ofADay<Row extends { start: Date }>({ start, ...row }: Row) {
+  return { day: start, ...row };
+}
+
+/** An hour has no three. */
+function ofAnHour<Row extends { start: Date }>({ start, ...row }: Row) {
+  return {
+    hour: start,
+    ...Object.fromEntries(
+      Object.entries(row).filter(
+        ([name]) => !name.endsWith("three_hour_squares"),
+      ),
+    ),
+  };
+}
+
+function floor(at: Date, widthMs: number): number {
+  return Math.floor(+at / widthMs) * widthMs;
+}
+
+function groups<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+): Row[][] {
+  const byKey = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    byKey.set(key, [...(byKey.get(key) ?? []), row]);
+  }
+  return [...byKey.values()];
+}
+
+function largest(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+function total(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, n) => sum + n, 0);
+}

@@ -1,0 +1,145 @@
+/** What venues say of themselves, as a reading of their feeds brings it: for tests of what is kept and how it compares. */
+import { type Db, sql } from "../../shared/database/db.js";
+import type { Notice, NoticeList, Reading } from "../../server/notices/feed.js";
+import { type Kept, keepReading } from "../../server/notices/keep.js";
+
+/** A notice of a status page, an incident that began and was posted at `startedAt`, unless said otherwise. */
+export function notice(
+  id: string | null,
+  startedAt: Date | null,
+  other: Partial<Notice> = {},
+): Notice {
+  return {
+    id,
+    kind: "incident",
+    title: "Elevated errors",
+    url: null,
+    status: "investigating",
+    impact: "major",
+    startedAt,
+    postedAt: startedAt,
+    resolvedAt: null,
+    over: false,
+    subjects: [],
+    raw: JSON.stringify({ id, name: "Elevated errors" }),
+    ...other,
+  };
+}
+
+/** A list that is whole, as that of a page with fewer than fifty incidents. */
+export function whole(...notices: Notice[]): NoticeList {
+  return { scope: "incidents", notices, listedFrom: new Date(0) };
+}
+
+export async function sourceOf(db: Db, venue: string): Promise<number> {
+  const [row] = await db.query<{ source_id: number | null }>(
+    sql`select source_id from venue where venue = ${venue}`,
+  );
+  if (row?.source_id == null) throw new Error(`${venue} has no feed`);
+  return row.source_id;
+}
+
+/** Keeps a reading of the venue's feed: these lists, understood whole unless there is a problem. */
+export async function said(
+  db: Db,
+  venue: string,
+  at: Date,
+  lists: NoticeList[],
+  other: Partial<Reading> = {},
+): Promise<Kept> {
+  const reading = {
+    problem: null,
+    unanswered: false,
+    lists,
+    feedAt: null,
+    unchanged: false,
+    retryAfterMs: 0,
+    ...other,
+  };
+  const dueAt = new Date(+at + 90_000);
+  return keepReading(db, await sourceOf(db, venue), at, reading, dueAt);
+}
+
+/** The venue's feed was read well from the one instant to the other, and had nothing to tell; what was said stays in it. */
+export async function readThrough(
+  db: Db,
+  venue: string,
+  from: Date,
+  to: Date,
+): Promise<void> {
+  await db.query(sql`
+    insert into official_reading (source_id, from_at, until_at, covers_from)
+    values (${await sourceOf(db, venue)}, ${from}, ${to}, ${from})
+  `);
+}
+
+/** No feed was ever read. */
+export async function forgetSaid(db: Db): Promise<void> {
+  await db.script(
+    "truncate official_change, official_incident, official_reading restart identity",
+  );
+  await db.script(
+    "update official_source set due_at = '-infinity', feed_at = null, added_at = now()",
+  );
+}
+
+export interface KeptNotice {
+  external_id: string;
+  kind: string;
+  status: string;
+  impact: string | null;
+  title: string;
+  started_at: Date;
+  posted_at: Date | null;
+  resolved_at: Date | null;
+  over: boolean;
+  doubtful: boolean;
+  first_seen_at: Date;
+  last_seen_at: Date;
+  left_at: Date | null;
+  vanished: boolean;
+  raw: string;
+}
+
+/** The notices that are kept of a venue, oldest first. */
+export async function noticesOf(db: Db, venue: string): Promise<KeptNotice[]> {
+  return db.query<KeptNotice>(sql`
+    select n.*, i.raw
+    from api.notice n
+    join official_incident i using (notice_id)
+    join venue v using (venue_id)
+    where v.venue = ${venue}
+    order by n.started_at, n.notice_id
+  `);
+}
+
+export async function changesOf(db: Db, id: string) {
+  return db.query<{
+    at: Date;
+    status: string;
+    impact: string | null;
+    title: string;
+    vanished: boolean;
+  }>(sql`
+    select c.at, c.status, c.impact, c.title, c.vanished
+    from official_change c
+    join official_incident i using (notice_id)
+    where i.external_id = ${id}
+    order by c.at
+  `);
+}
+
+export async function feedOf(db: Db, venue: string) {
+  const [row] = await db.query<{
+    state: string;
+    problem: string | null;
+    since: Date | null;
+    read_at: Date | null;
+  }>(sql`
+    select f.state, f.problem, f.since, f.read_at
+    from api.feed f
+    join venue v using (venue_id)
+    where v.venue = ${venue}
+  `);
+  return row!;
+}

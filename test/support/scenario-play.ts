@@ -1,0 +1,263 @@
+/** Lets the engine live through a scenario, on a database of its own, and tells what it is seen to do. */
+import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { retractIncident } from "../../server/engine/retract.js";
+import { rulesRow } from "../../server/engine/rules.js";
+import { accepted, decideUpTo } from "../../server/engine/tick.js";
+import { packagedFile } from "../../shared/config/package.js";
+import { type Registry } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { syncRegistry } from "../../server/database/sync-registry.js";
+import { forgetDecisions } from "./decisions.js";
+import type { Happening, Scenario, Series } from "./scenario.js";
+import { look, makeSight, type Seen, told } from "./scenario-seen.js";
+
+const packagedRegistry = loadRegistry(packagedFile("registry.json"));
+
+/**
+ * Inserts the samples and lets the engine decide through the time they span; returns what it did, a line each.
+ *
+ * The database watches what the scenario measures meanwhile, and the packaged registry again afterwards.
+ */
+export async function play(
+  db: Pool,
+  scenario: Scenario,
+  rules: Record<string, number> = rulesRow,
+): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of played(db, scenario, rules)) lines.push(line);
+  return lines;
+}
+
+/** Is the scenario played as it says? It is played up to the first line that is not as it says. */
+export async function goesAsExpected(
+  db: Pool,
+  scenario: Scenario,
+  rules: Record<string, number> = rulesRow,
+): Promise<boolean> {
+  const expected = scenario.expected.values();
+  for await (const line of played(db, scenario, rules))
+    if (line !== expected.next().value) return false;
+  return expected.next().done === true;
+}
+
+async function* played(
+  db: Pool,
+  scenario: Scenario,
+  rules: Record<string, number>,
+): AsyncGenerator<string, void, void> {
+  const registry = await packagedRegistry;
+  await makeSightOnce(db);
+  await forget(db);
+  await watch(db, registry, scenario, []);
+  try {
+    await insertSamples(db, scenario);
+    await insertHoursBefore(db, scenario);
+    await insertTypical(db, scenario);
+    await insertVantage(db, scenario);
+    yield* decideThrough(db, registry, scenario, {
+      ...rules,
+      ...(scenario.decidedEveryMs && { step_ms: scenario.decidedEveryMs }),
+    });
+  } finally {
+    await syncRegistry(db, registry);
+  }
+}
+
+async function* decideThrough(
+  db: Pool,
+  registry: Registry,
+  scenario: Scenario,
+  rules: Record<string, number>,
+): AsyncGenerator<string, void, void> {
+  const spans = scenario.series.map((s) => s.samples.length * s.cadenceMs);
+  const endMs = Math.max(...spans);
+  const everyMs = scenario.noticedEveryMs ?? rules.step_ms!;
+  const waiting = [...scenario.happenings].sort((a, b) => a.atMs - b.atMs);
+  const happened: Happening[] = [];
+
+  let before: Seen = new Map();
+  for (let ms = 0; ms < endMs; ms += everyMs) {
+    while (waiting[0] && waiting[0].atMs <= ms) {
+      happened.push(waiting.shift()!);
+      await happen(db, registry, scenario, happened);
+    }
+    if (scenario.away.some(({ fromMs, toMs }) => ms >= fromMs && ms < toMs))
+      continue;
+    const now = new Date(+scenario.startsAt + ms);
+    for await (const answer of decideUpTo(db, now, { rules })) {
+      const decided = accepted(answer);
+      const after = await look(db, scenario, decided);
+      const at = (+new Date(decided.at) - +scenario.startsAt) / 1000;
+      for (const line of await told(db, scenario, decided, before, after))
+        yield `+${at}s ${line}`;
+      before = after.standing;
+    }
+  }
+}
+
+const sighted = new WeakSet<Pool>();
+
+async function makeSightOnce(db: Pool): Promise<void> {
+  if (sighted.has(db)) return;
+  await makeSight(db);
+  sighted.add(db);
+}
+
+async function forget(db: Db): Promise<void> {
+  await forgetDecisions(db);
+  await db.script(`
+    truncate sample, region_vantage;
+    do $$
+    begin
+      if exists (select from sample_hour) then
+        truncate sample_hour;
+      end if;
+    end $$
+  `);
+  // each scenario's registry writes all rows again, and ticks read through those that are dead: twice as slow at the end
+  await db.script("vacuum component, venue");
+}
+
+/** What a scenario measures, and nothing else; regions are those of the registry and any others that it has. */
+async function watch(
+  db: Db,
+  registry: Registry,
+  { series, regions: published }: Scenario,
+  gone: string[],
+): Promise<void> {
+  const regions = new Set(
+    published ?? [
+      ...registry.regions.map(({ id }) => id),
+      ...series.map(({ region }) => region),
+    ],
+  );
+  const venues = new Set(series.map(({ venue }) => venue));
+  const componentsOf = (venue: string) =>
+    new Map(
+      series
+        .filter((one) => one.venue === venue && !gone.includes(one.component))
+        .map(({ component, cadenceMs }) => [component, cadenceMs]),
+    );
+  const watched = {
+    regions: [...regions]
+      .filter((region) => !gone.includes(region))
+      .map((region) => ({ region, name: region })),
+    venues: [...venues].map((venue) => ({
+      venue,
+      name: venue,
+      category: "exchange",
+      components: [...componentsOf(venue)].map(([component, cadenceMs]) => ({
+        component,
+        label: component,
+        cadenceMs,
+      })),
+    })),
+  };
+  await db.file("sync_registry", [JSON.stringify(watched)]);
+}
+
+async function happen(
+  db: Pool,
+  registry: Registry,
+  scenario: Scenario,
+  happened: Happening[],
+): Promise<void> {
+  const { kind, what } = happened.at(-1)!;
+  if (kind === "operator retracts") {
+    await retractIncident(db, what, "a scenario says so");
+  } else if (kind === "alerts are sent") {
+    await db.query(sql`
+      update alert_event set dispatched_at = at where dispatched_at is null and dropped_at is null
+    `);
+  } else {
+    const gone = happened
+      .filter(({ kind }) => kind === "leaves the registry")
+      .map(({ what }) => what);
+    await watch(db, registry, scenario, gone);
+  }
+}
+
+interface SampleRow {
+  venue: string;
+  component: string;
+  region: string;
+  ts: Date;
+  fault: string | null;
+  latencyMs: number | null;
+  unserved: boolean;
+  receivedAfterS: number;
+}
+
+async function insertSamples(db: Db, { series, startsAt }: Scenario) {
+  const rows = series.flatMap(({ venue, component, region, ...one }) =>
+    one.samples.flatMap((sample, slot): SampleRow[] => {
+      if (!sample) return [];
+      const ts = new Date(+startsAt + slot * one.cadenceMs);
+      return [{ venue, component, region, ts, ...sample }];
+    }),
+  );
+  await insert(db, rows);
+}
+
+async function insert(db: Db, rows: SampleRow[]): Promise<void> {
+  await db.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault, latency_us, unserved, received_after_s)
+    select r.ts, c.component_id, g.region_id, r.fault is null, r.fault, r."latencyMs" * 1000, nullif(r.unserved, false), r."receivedAfterS"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
+      venue text, component text, region text, ts timestamptz, fault fault, "latencyMs" int, unserved boolean, "receivedAfterS" int
+    )
+    join venue v using (venue)
+    join component c on c.venue_id = v.venue_id and c.component = r.component
+    join region g using (region)
+  `);
+}
+
+const hourMs = 3_600_000;
+
+/** One sample in each hour is its median. */
+async function insertHoursBefore(db: Db, { series, startsAt }: Scenario) {
+  const startHourMs = Math.floor(+startsAt / hourMs) * hourMs;
+  const rows = series.flatMap(
+    ({ venue, component, region, hoursBefore }: Series) =>
+      hoursBefore.flatMap((latencyMs, index): SampleRow[] => {
+        if (latencyMs === null) return [];
+        const hoursBack = hoursBefore.length - index;
+        const ts = new Date(startHourMs - hoursBack * hourMs);
+        const answer = {
+          fault: null,
+          latencyMs,
+          unserved: false,
+          receivedAfterS: 0,
+        };
+        return [{ venue, component, region, ts, ...answer }];
+      }),
+  );
+  if (rows.length === 0) return;
+  await insert(db, rows);
+  const oldestMs = Math.min(...rows.map(({ ts }) => +ts));
+  await db.query(sql`
+    call refresh_continuous_aggregate('sample_hour', ${new Date(oldestMs)}::timestamptz, ${startsAt}::timestamptz)
+  `);
+}
+
+async function insertVantage(db: Db, { onOneMachine, startsAt }: Scenario) {
+  await db.query(sql`
+    insert into region_vantage (region_id, holds_from, machine)
+    select g.region_id, ${startsAt}::timestamptz, 'one machine'
+    from region g
+    where g.region = any (${onOneMachine}::text[])
+  `);
+}
+
+/** As if it had been reckoned before the start, and for a day. */
+async function insertTypical(db: Db, { series, startsAt }: Scenario) {
+  for (const { venue, component, region, typicalMs } of series)
+    if (typicalMs !== null)
+      await db.query(sql`
+        insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
+        select distinct engine.typical_in_force(at), c.component_id, g.region_id, ${typicalMs}::int * 1000, 168
+        from generate_series(${startsAt}::timestamptz, ${startsAt}::timestamptz + interval '1 day', '1 hour') at,
+          component c, venue v, region g
+        where v.venue_id = c.venue_id and v.venue = ${venue} and c.component = ${component} and g.region = ${region}
+      `);
+}

@@ -1,0 +1,241 @@
+/**
+ * The rule book, read a second time: written from RULEBOOK.md without a look at the engine's SQL, sample by sample and
+ * in plain loops, so that an error would have to be made twice. Each chapter is a file in `second-opinion/`.
+ */
+import {
+  type DatedView,
+  type Impairment,
+  isImpaired,
+  judgeImpairments,
+} from "../second-opinion/impairment.js";
+import {
+  type Alert,
+  type ComponentNow,
+  type Incident,
+  isOfComponent,
+  isOpen,
+  moveIncidents,
+  type Records,
+  retractByHand,
+} from "../second-opinion/incidents.js";
+import {
+  isOutlier,
+  judgeOutliers,
+  type Outlier,
+} from "../second-opinion/outliers.js";
+import { confirm, stateOfAll, stateOfVenue } from "../second-opinion/quorum.js";
+import { viewOf } from "../second-opinion/region-view.js";
+import { isSuspect } from "../second-opinion/suspicion.js";
+import {
+  isBad,
+  seriesOf,
+  type Series,
+  type State,
+  type World,
+} from "../second-opinion/world.js";
+
+export interface Opinion {
+  /** What stood at each instant. */
+  moments: Moment[];
+  /** As they stood after the last instant; so do the others. */
+  incidents: Incident[];
+  alerts: Alert[];
+  impairments: Impairment[];
+  outliers: Outlier[];
+}
+
+export interface Moment {
+  at: number;
+  /** Every component in every region. */
+  views: DatedView[];
+  /** Ongoing ones. */
+  impaired: Impairment[];
+  /** Present ones. */
+  outliers: Outlier[];
+  components: ComponentState[];
+  venues: VenueState[];
+  fleet: State;
+}
+
+export interface ComponentState {
+  venue: string;
+  component: string;
+  state: State;
+  since: number;
+  /** Null: it is bad. */
+  notBadSince: number | null;
+  counted: number;
+  quorum: number;
+  suspect: boolean;
+}
+
+export interface VenueState {
+  venue: string;
+  state: State;
+  since: number;
+}
+
+export function secondOpinion(world: World): Opinion {
+  const series = seriesOf(world);
+  const records: Records = { incidents: [], alerts: [] };
+  const impairments: Impairment[] = [];
+  const outliers: Outlier[] = [];
+  const moments: Moment[] = [];
+
+  for (const at of world.instants) {
+    const last = moments.at(-1);
+    const missed = last && at - last.at > world.rules.step_ms;
+    const before = missed ? undefined : last;
+
+    const views = datedViews(
+      world,
+      series,
+      impairments,
+      records.incidents,
+      before,
+      at,
+    );
+    judgeImpairments(impairments, views, world, at);
+    for (const component of componentsBefore(world, before, records))
+      judgeOutliers(
+        outliers,
+        component,
+        views.filter(isOfComponent(component)),
+        impairments,
+        world,
+        at,
+      );
+    const components = componentsNow(
+      world,
+      views,
+      impairments,
+      outliers,
+      before,
+      at,
+    );
+    const venues = venuesNow(world, components, before, at);
+    const now = {
+      at,
+      world,
+      series,
+      impairments,
+      outliers,
+      views,
+      components,
+    };
+    moveIncidents(records, now);
+    retractByHand(records, now);
+
+    moments.push({
+      at,
+      views,
+      impaired: impairments
+        .filter(({ endedAt }) => endedAt === null)
+        .map((one) => ({ ...one })),
+      outliers: outliers
+        .filter(({ endedAt }) => endedAt === null)
+        .map((one) => ({ ...one })),
+      components: components.map(({ votes, ...one }) => ({
+        ...one,
+        counted: votes.length,
+      })),
+      venues,
+      fleet: stateOfAll(venues.map(({ state }) => state)),
+    });
+  }
+  return { moments, ...records, impairments, outliers };
+}
+
+function datedViews(
+  { rules }: World,
+  series: Series[],
+  impairments: Impairment[],
+  incidents: Incident[],
+  before: Moment | undefined,
+  at: number,
+): DatedView[] {
+  return series.map((one, place) => {
+    const view = viewOf(one, at, at, rules, impairments, incidents);
+    // the series keep their places
+    const past = before?.views[place];
+    return isBad(view.state)
+      ? {
+          ...view,
+          badSince: past?.badSince ?? at,
+          badUntil: past?.badUntil ?? null,
+        }
+      : {
+          ...view,
+          badSince: null,
+          badUntil: past?.badSince != null ? at : (past?.badUntil ?? null),
+        };
+  });
+}
+
+function componentsBefore(
+  { venues }: World,
+  before: Moment | undefined,
+  { incidents }: Records,
+) {
+  return venues.flatMap(({ id, components }) =>
+    components.map((component) => {
+      const one = { venue: id, component: component.id };
+      return {
+        ...one,
+        state: before?.components.find(isOfComponent(one))!.state,
+        hasOpenIncident: incidents
+          .filter(isOpen)
+          .some((incident) => isOfComponent(one)(incident)),
+      };
+    }),
+  );
+}
+
+function componentsNow(
+  world: World,
+  views: DatedView[],
+  impairments: Impairment[],
+  outliers: Outlier[],
+  before: Moment | undefined,
+  at: number,
+): ComponentNow[] {
+  return world.venues.flatMap((venue) =>
+    venue.components.map((component) => {
+      const one = { venue: venue.id, component: component.id };
+      const { state, quorum, votes } = confirm(
+        views.filter(isOfComponent(one)),
+        (region) => isImpaired(impairments, region, at),
+        (region) => isOutlier(outliers, { ...one, region }, at),
+        world,
+      );
+      const confirming = votes
+        .filter(({ confirms }) => confirms)
+        .map(({ region }) => region);
+      const past = before?.components.find(isOfComponent(one));
+      return {
+        ...one,
+        state,
+        since: past?.state === state ? past.since : at,
+        notBadSince: isBad(state) ? null : (past?.notBadSince ?? at),
+        quorum,
+        votes,
+        suspect:
+          isBad(state) &&
+          isSuspect({ ...one, confirming }, quorum, views, world, at),
+      };
+    }),
+  );
+}
+
+function venuesNow(
+  world: World,
+  components: ComponentNow[],
+  before: Moment | undefined,
+  at: number,
+): VenueState[] {
+  return world.venues.map(({ id }) => {
+    const state = stateOfVenue(components.filter(({ venue }) => venue === id));
+    const past = before?.venues.find(({ venue }) => venue === id);
+    return { venue: id, state, since: past?.state === state ? past.since : at };
+  });
+}

@@ -1,0 +1,151 @@
+/**
+ * A spool on a disk that is full, read-only, or takes no large files, for tests that give it one. Arguments: what is to happen,
+ * and the directory. Prints what came of it.
+ */
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { startShip } from "../../probe/delivery/ship.js";
+import { openSpool } from "../../probe/delivery/spool.js";
+import { makeLog } from "../../shared/log/log.js";
+import type { Sample } from "../../shared/measurement/sample.js";
+import { madeSample } from "./made-sample.js";
+import { until } from "./until.js";
+
+export interface DiskReport {
+  added: number;
+  /** Each once. */
+  delivered: number;
+  dropped: number;
+  corrupt: number;
+  inOrder: boolean;
+  newestCame: boolean;
+  troubleMeanwhile: string | null;
+  /** Of `troubleMeanwhile`. */
+  expected: string;
+  trouble: string | null;
+}
+
+const [scenario = "", directory = ""] = process.argv.slice(2);
+const ballast = join(directory, "ballast");
+const delivered: number[] = [];
+let added = 0;
+let away = false;
+// as it is told first: where room comes back, the spool is well again after its next attempt
+let troubleMeanwhile: string | null = null;
+
+// the error is what counts, and not the signal that comes with it
+process.on("SIGXFSZ", () => {});
+if (scenario === "read-only") {
+  mkdirSync(join(directory, "spool", "1"), { recursive: true });
+  remount("ro");
+}
+const spool = await openSpool({
+  directory: join(directory, "spool"),
+  log: makeLog("spool", "error"),
+  segmentBytes: 32_768,
+  maxInMemory: 2_000,
+  writeEveryMs: 5,
+});
+const ship = startShip({
+  spool,
+  record,
+  log: makeLog("ship", "error"),
+  flushEveryMs: 5,
+});
+
+const scenarios: Record<string, () => Promise<string>> = {
+  /** Filled up by what waits, the database being away. */
+  async full() {
+    away = true;
+    await add(8_000);
+    return "ENOSPC|is full";
+  },
+  /** Filled up by others, the database being well. */
+  async crowded() {
+    await add(100);
+    await until(() => spool.status().waiting === 0);
+    for (let round = 0; round < 15; round += 1) {
+      // what the spool gives back meanwhile, others take
+      fill();
+      await add(100);
+    }
+    await until(() => spool.status().waiting === 0);
+    return "ENOSPC";
+  },
+  async "read-only"() {
+    await add(1_500);
+    await until(() => spool.status().waiting === 0);
+    return "EROFS";
+  },
+  /** No file may be larger than a part of a write. */
+  async limited() {
+    away = true;
+    await add(900);
+    return "EFBIG";
+  },
+};
+
+const expected = await scenarios[scenario]!();
+away = false;
+if (scenario === "read-only") remount("rw");
+rmSync(ballast, { force: true });
+await until(() => spool.status().waiting === 0, 30_000);
+// and from then on by way of the disk again
+await until(
+  async () => {
+    await add(1);
+    return spool.flush();
+  },
+  30_000,
+  50,
+);
+await ship.close();
+const { dropped, corrupt, trouble } = spool.status();
+// A disk that recovers while its samples are sent from memory makes the probe send them twice. The database's key makes that harmless.
+const once = [...new Set(delivered)];
+const report: DiskReport = {
+  added,
+  delivered: once.length,
+  dropped,
+  corrupt,
+  inOrder: once.every((n, i) => i === 0 || n > once[i - 1]!),
+  newestCame: once.at(-1) === added - 1,
+  troubleMeanwhile,
+  expected,
+  // what was given up within the last minute is still told of
+  trouble: /is full/.test(trouble ?? "") ? null : trouble,
+};
+process.stdout.write(JSON.stringify(report));
+
+async function add(samples: number): Promise<void> {
+  for (let i = 0; i < samples; i += 1) {
+    ship.add(madeSample({ slotAt: new Date(added++) }));
+    if (i % 100 === 99) await flush();
+  }
+  await flush();
+}
+
+async function flush(): Promise<void> {
+  await spool.flush();
+  if (!troubleMeanwhile) troubleMeanwhile = spool.status().trouble;
+}
+
+function record(samples: readonly Sample[]) {
+  if (away) return Promise.reject(new Error("the database is away"));
+  delivered.push(...samples.map(({ slotAt }) => +slotAt));
+  const stored = samples.length;
+  return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+}
+
+function remount(mode: "ro" | "rw"): void {
+  execFileSync("mount", ["-o", `remount,${mode}`, directory]);
+}
+
+function fill(): void {
+  try {
+    appendFileSync(ballast, Buffer.alloc(2 ** 20));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+}

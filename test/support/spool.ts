@@ -1,0 +1,67 @@
+/** Spools of tests, each in a directory of its own. */
+import { readdirSync, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { startShip } from "../../probe/delivery/ship.js";
+import {
+  openSpool,
+  type Spool,
+  type SpoolOptions,
+} from "../../probe/delivery/spool.js";
+import type { Pool } from "../../shared/database/db.js";
+import { makeLog } from "../../shared/log/log.js";
+import { recordSamples } from "../../server/database/record-samples.js";
+import { until } from "./until.js";
+
+const quiet = makeLog("test", "error", () => {});
+
+/** Delivers what is left below the directory when all of its probes have ended. @throws Error where some of it is broken */
+export async function deliverRest(
+  directory: string,
+  pool: Pool,
+  region: string,
+): Promise<void> {
+  const log = makeLog("test", "error");
+  const spool = await openSpool({ directory, log, adoptAfterMs: 20 });
+  const ship = startShip({
+    spool,
+    log,
+    record: (samples) => recordSamples(pool, region, samples),
+  });
+  await until(() => ship.status().waiting === 0 && isEmpty(directory), 60_000);
+  const { corrupt } = ship.status();
+  await ship.close();
+  if (corrupt > 0)
+    throw new Error(`expected whole lines, ${corrupt} are broken`);
+}
+
+/** Our own place keeps its file until we close. */
+function isEmpty(directory: string): boolean {
+  return readdirSync(directory).every(
+    (place) =>
+      place === "1" ||
+      readdirSync(join(directory, place)).every(
+        (name) =>
+          !name.endsWith(".samples") ||
+          statSync(join(directory, place, name)).size === 0,
+      ),
+  );
+}
+
+/** Gone when the test ends. */
+export async function spoolDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-spool-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** To be closed by whoever ships from it. */
+export async function someSpool(
+  t: Test,
+  options: Partial<SpoolOptions> = {},
+): Promise<Spool> {
+  const directory = options.directory ?? (await spoolDirectory(t));
+  return openSpool({ log: quiet, ...options, directory });
+}

@@ -1,0 +1,228 @@
+/**
+ * The whole way with its real pieces: the world's fifteen venues, a probe for each of three regions, the database, the
+ * engine and the web program; only its times are shorter, so that an outage takes seconds.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Test } from "tap";
+import { startProbe, type Probe } from "../../probe/probe.js";
+import { startWeb } from "../../server/api/web.js";
+import { type Pool, sql } from "../../shared/database/db.js";
+import { rulesRow } from "../../server/engine/rules.js";
+import { accepted, tick, type Decided } from "../../server/engine/tick.js";
+import { makeLog } from "../../shared/log/log.js";
+import { migrate } from "../../server/database/migrate.js";
+import { recordSamples } from "../../server/database/record-samples.js";
+import {
+  componentsOf as allComponentsOf,
+  type Registry,
+} from "../../shared/registry/registry.js";
+import { migratedDatabase } from "./database.js";
+import { someSpool } from "./spool.js";
+import { startWorld, type World } from "../../simulator/world.js";
+
+/** Every component is measured this often. */
+export const cadenceMs = 1000;
+const timeoutMs = 900;
+const stallAfterMs = 1500;
+/** More than a busy machine may be late. */
+const staleAfterMs = 10_000;
+const betweenTicksMs = 250;
+/** Every second or two. At every tick it took a sixth of the processor, or more. */
+export const ticksBetweenUpkeep = 4;
+/** Of the venues' pings and data. */
+const timeScale = 5;
+/** Every stream speaks five times a second: some would be silent for longer than the shortened threshold. */
+const messagesPerMinute = 60;
+
+/** As the rules are, for a cadence of a second: six samples in the window, so that a single bad one decides nothing. */
+const quickRules = {
+  ...rulesRow,
+  window_ms: 6 * cadenceMs,
+  vote_max_age_ms: 5 * cadenceMs,
+  // a busy machine fails here and there for some seconds, but not in every six seconds of a minute
+  partial_windows: 10,
+  recovery_hold_ms: 2 * cadenceMs,
+  // a relapse takes four seconds to show
+  flap_hold_ms: 10 * cadenceMs,
+  // between what a busy machine takes and the timeout
+  slow_floor_ms: 300,
+};
+
+/** What REST took in the day before. */
+const usualLatencyMs = 5;
+
+const quiet = makeLog("test", "error");
+
+export interface Way {
+  world: World;
+  registry: Registry;
+  pool: Pool;
+  probes: Probe[];
+  /** Address of the web program. */
+  url: string;
+  engine: Engine;
+}
+
+export interface Engine {
+  /** What each tick did, in their order. */
+  decided: Decided[];
+  /** Resolves after this many ticks more. */
+  ticks: (more: number) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/**
+ * Everything is closed when the test ends.
+ *
+ * @param typicalOf the venue of which it is known how long it usually takes, so that it can be slow; a busy machine makes
+ * any venue slow
+ * @param only these venues; by default all, which take twice the time of eight
+ */
+export async function startWay(
+  t: Test,
+  typicalOf?: string,
+  only?: string[],
+): Promise<Way> {
+  const { pool, registry: packaged } = await migratedDatabase(t);
+  const venues = packaged.venues.filter(({ id }) => only?.includes(id) ?? true);
+  const real = { ...packaged, venues };
+  const world = await startWorld({
+    registry: withSteadyStreams(real),
+    timeScale,
+  });
+  t.teardown(() => world.close());
+  const registry = quickened(world.registry);
+  await migrate(pool, registry, quiet);
+  if (typicalOf) await recordDayBefore(pool, typicalOf);
+  const web = await startWeb({
+    pool,
+    registry,
+    port: 0,
+    host: "127.0.0.1",
+    rateLimit: 0,
+    trustProxy: [],
+    baseUrl: "http://127.0.0.1",
+    siteUrl: "http://localhost",
+    log: quiet,
+  });
+  t.teardown(() => web.close());
+  const engine = startEngine(pool);
+  t.teardown(() => engine.close());
+  const probes = await Promise.all(
+    registry.regions.map(({ id }) => startRegion(t, pool, registry, id)),
+  );
+  t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
+  const url = `http://127.0.0.1:${web.port}`;
+  return { world, registry, pool, probes, url, engine };
+}
+
+/** Hour by hour, so that it is known what is typical. */
+async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, latency_us)
+    select h.hour, c.component_id, g.region_id, true, ${usualLatencyMs * 1000}
+    from component c
+    join venue v using (venue_id)
+    cross join region g
+    cross join generate_series(now() - interval '1 day', now() - interval '1 hour', interval '1 hour') as h (hour)
+    where c.kind = 'rest' and v.venue = ${venue}
+  `);
+  await pool.query(
+    sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now())`,
+  );
+}
+
+/**
+ * As `venue component`.
+ *
+ * @param component `rest:*` for all of REST
+ */
+export function componentsOf(
+  registry: Registry,
+  id: string,
+  component: string,
+): string[] {
+  const venue = registry.venues.find((one) => one.id === id)!;
+  return allComponentsOf(venue)
+    .map(({ id }) => id)
+    .filter(
+      (one) => one === component || one.replace(/:.*/, ":*") === component,
+    )
+    .map((one) => `${id} ${one}`);
+}
+
+function withSteadyStreams(registry: Registry): Registry {
+  const steady = structuredClone(registry);
+  for (const { socket } of steady.venues)
+    for (const stream of socket?.streams ?? [])
+      stream.typicalPerMinute = messagesPerMinute;
+  return steady;
+}
+
+function quickened(registry: Registry): Registry {
+  const quick = structuredClone(registry);
+  for (const { rest, socket } of quick.venues) {
+    for (const endpoint of rest)
+      Object.assign(endpoint, { cadenceMs, timeoutMs });
+    for (const stream of socket?.streams ?? []) {
+      stream.cadenceMs = cadenceMs;
+      stream.stall = { afterMs: stallAfterMs, distribution: null };
+      if (stream.eventTime) stream.staleAfterMs = staleAfterMs;
+    }
+  }
+  return quick;
+}
+
+async function startRegion(
+  t: Test,
+  pool: Pool,
+  registry: Registry,
+  region: string,
+): Promise<Probe> {
+  return startProbe({
+    registry,
+    region,
+    version: "1.2.3",
+    siteUrl: "http://localhost",
+    spool: await someSpool(t),
+    record: (samples) => recordSamples(pool, region, samples),
+    log: quiet,
+  });
+}
+
+/** What core does at every tick, at a quicker pace. */
+function startEngine(pool: Pool): Engine {
+  const decided: Decided[] = [];
+  const stopping = new AbortController();
+  let passed = 0;
+
+  async function run() {
+    while (!stopping.signal.aborted) {
+      const [{ at } = { at: new Date() }] = await pool.query<{ at: Date }>(
+        sql`select date_trunc('milliseconds', clock_timestamp()) as at`,
+      );
+      if (passed % ticksBetweenUpkeep === 0) {
+        await pool.query(sql`call upkeep.refresh_newest(${at})`);
+        await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
+      }
+      decided.push(accepted(await tick(pool, at, { rules: quickRules })));
+      passed += 1;
+      await sleep(betweenTicksMs);
+    }
+  }
+  const running = run();
+  // it is waited for by whoever waits for ticks, and at the end
+  running.catch(() => {});
+
+  return {
+    decided,
+    async ticks(more) {
+      const goal = passed + more;
+      while (passed < goal) await Promise.race([running, sleep(10)]);
+    },
+    async close() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

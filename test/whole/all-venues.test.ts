@@ -1,0 +1,178 @@
+/** The real probe against the world's play of all 33 venues: everything is measured well, each chain as high as it is, and a fault of each category seen as that. */
+import t from "tap";
+import { startProbe } from "../../probe/probe.js";
+import { accepted, tick } from "../../server/engine/tick.js";
+import { makeLog } from "../../shared/log/log.js";
+import { migrate } from "../../server/database/migrate.js";
+import { recordSamples } from "../../server/database/record-samples.js";
+import { categories, componentsOf } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import type { Fault, Sample } from "../../shared/measurement/sample.js";
+import { serve } from "../support/api.js";
+import { migratedDatabase } from "../support/database.js";
+import { someSpool } from "../support/spool.js";
+import { until } from "../support/until.js";
+import type { ScriptedFault } from "../../simulator/faults.js";
+import { headAt } from "../../simulator/heads.js";
+import { startWorld } from "../../simulator/world.js";
+
+const region = "eu-central";
+const behind = 4;
+
+/** One of each category, each by another way of failing. */
+const troubles: [ScriptedFault & { component: string }, Fault][] = [
+  [{ venue: "kraken", component: "rest:ticker", kind: "status" }, "http"],
+  [{ venue: "drpc", component: "rest:chain", kind: "error-inside" }, "body"],
+  [{ venue: "coingecko", component: "rest:ping", kind: "limited" }, "limited"],
+  // next to a good endpoint of the same origin, which keeps a connection open
+  [{ venue: "chainlink", component: "rest:round", kind: "reset" }, "closed"],
+  [{ venue: "usdc", component: "rest:issuer", kind: "wrong-body" }, "body"],
+  [{ venue: "across", component: "ws:conn", kind: "socket-closed" }, "closed"],
+  [
+    {
+      venue: "moonpay",
+      component: "rest:countries",
+      kind: "status",
+      status: 403,
+    },
+    "blocked",
+  ],
+];
+
+void t.test("all venues", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const log = makeLog("test", "error", () => {});
+  const world = await startWorld({
+    registry: await loadRegistry("registry-all.json"),
+    timeScale: 5,
+    messagesPerMinuteCap: 120,
+  });
+  t.teardown(() => world.close());
+  world.fault({
+    ...{ venue: "drpc", component: "rest:block" },
+    ...{ kind: "lags", blocks: behind },
+  });
+  world.fault({
+    ...{ venue: "publicnode", component: "rest:head" },
+    ...{ kind: "head-back", blocks: 2 },
+  });
+  const registry = structuredClone(world.registry);
+  for (const { rest, socket } of registry.venues) {
+    for (const endpoint of rest) endpoint.cadenceMs = 1000;
+    for (const stream of socket?.streams ?? []) stream.cadenceMs = 1000;
+  }
+  await migrate(pool, registry, log);
+  const api = await serve(t, { pool, registry });
+  const samples: Sample[] = [];
+  const probe = startProbe({
+    spool: await someSpool(t),
+    ...{ registry, region, log, version: "1.2.3", siteUrl: "http://localhost" },
+    async record(batch) {
+      const recorded = await recordSamples(pool, region, batch);
+      samples.push(...batch);
+      return recorded;
+    },
+  });
+  t.teardown(() => probe.close());
+  const nameOf = (one: { venue: string; component: string }) =>
+    `${one.venue} ${one.component}`;
+
+  await t.test("every endpoint and stream of theirs is good", async (t) => {
+    const wanted = registry.venues.flatMap((venue) =>
+      componentsOf(venue).map(({ id }) => `${venue.id} ${id}`),
+    );
+    const measured = () => new Set(samples.map(nameOf));
+    await until(() => measured().size === wanted.length, 30_000);
+    t.strictSame([...measured()].sort(), wanted.sort());
+    t.strictSame(
+      samples.filter(({ good }) => !good),
+      [],
+    );
+    t.strictSame(world.violations, []);
+  });
+
+  await t.test("each chain is as high as its provider says", (t) => {
+    for (const venue of registry.venues)
+      for (const { name, head } of venue.rest) {
+        const what = `${venue.id} rest:${name}`;
+        const read = samples.filter((one) => nameOf(one) === what);
+        const off = what === "drpc rest:block" ? behind : 0;
+        const slack = what === "publicnode rest:head" ? 2 : 0;
+        // until the answer came, the chain went on
+        const most = headAt(venue.chain, Date.now()) - off;
+        const wrong = read.filter(({ slotAt, head: named }) => {
+          if (head === undefined) return named !== null;
+          const least = headAt(venue.chain, +slotAt) - off - slack;
+          return named === null || named < least || named > most;
+        });
+        t.strictSame(wrong, [], what);
+      }
+    t.end();
+  });
+
+  await t.test("known lags are what the API says", async (t) => {
+    interface Lag {
+      blocks: number;
+      backwards: number;
+    }
+    const lagOf = async (venue: string, component: string) => {
+      const { body } = await api.ask<{
+        endpoints: { component: string; lag: Lag | null }[];
+      }>(`/v1/targets/${venue}?region=${region}`);
+      return body.endpoints.find((one) => one.component === component)!.lag;
+    };
+    const seen = new Set<number>();
+    await until(
+      async () => {
+        accepted(await tick(pool, new Date()));
+        // null until a head is known: a sample counts from the next whole second after its slot
+        const lag = await lagOf("drpc", "rest:block");
+        if (lag !== null) seen.add(lag.blocks);
+        return seen.has(behind);
+      },
+      30_000,
+      500,
+    );
+    t.ok(
+      [...seen].every((blocks) => blocks === behind || blocks === behind - 1),
+      "less by one only where a block came after we had last asked another",
+    );
+    t.equal((await lagOf("publicnode", "rest:block"))!.blocks, 0);
+    t.equal((await lagOf("publicnode", "rest:block"))!.backwards, 0);
+    t.ok((await lagOf("publicnode", "rest:head"))!.backwards > 0);
+    t.match(await lagOf("solana", "rest:slot"), { backwards: 0 });
+    for (const { id, category, chain } of registry.venues.slice(15))
+      if (chain && category !== "rpc")
+        t.match(await lagOf(id, "rest:head"), { blocks: 0 }, id);
+    t.equal(await lagOf("kraken", "rest:ticker"), null);
+    t.equal(await lagOf("redstone", "rest:price"), null, "reads no chain");
+  });
+
+  await t.test("a fault of each category is seen as what it is", async (t) => {
+    const categoryOf = (id: string) =>
+      registry.venues.find((venue) => venue.id === id)!.category;
+    t.strictSame(
+      troubles.map(([{ venue }]) => categoryOf(venue)).sort(),
+      [...categories].sort(),
+    );
+    const before = samples.length;
+    for (const [fault] of troubles) world.fault(fault);
+    const seen = () =>
+      new Set(
+        samples
+          .slice(before)
+          .filter(({ good }) => !good)
+          .map((one) => `${nameOf(one)} ${one.fault}`),
+      );
+    const wanted = troubles.map(
+      ([fault, shows]) => `${nameOf(fault)} ${shows}`,
+    );
+    await until(() => wanted.every((one) => seen().has(one)), 30_000);
+    const befallen = new Set(troubles.map(([{ venue }]) => venue));
+    t.strictSame(
+      samples.filter(({ good, venue }) => !good && !befallen.has(venue)),
+      [],
+      "and nobody else's",
+    );
+  });
+});

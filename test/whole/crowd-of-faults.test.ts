@@ -1,0 +1,163 @@
+/** Everything that can go wrong at venues goes wrong at once: nothing of ours dies or swells, and the other venues stay good. */
+import t from "tap";
+import { sql } from "../../shared/database/db.js";
+import type { Fault } from "../../shared/measurement/sample.js";
+import { allOperational, readBoard, readIncidents } from "../support/board.js";
+import { startReader } from "../support/reader.js";
+import { until } from "../support/until.js";
+import { componentsOf, startWay, type Way } from "../support/way.js";
+import {
+  faultKinds,
+  type FaultKind,
+  rules,
+  type ScriptedFault,
+} from "../../simulator/faults.js";
+
+interface Trouble {
+  fault: ScriptedFault;
+  /** What all regions must see of it, on each component that it befalls. */
+  shows: Fault;
+}
+
+/** Every kind of fault of the world. Five venues are left in peace. */
+const crowd: Trouble[] = [
+  { fault: { venue: "binance", kind: "refused" }, shows: "connect" },
+  { fault: rest("coinbase", "reset"), shows: "closed" },
+  { fault: rest("kraken", "timeout"), shows: "timeout" },
+  { fault: rest("okx", "status"), shows: "http" },
+  { fault: { ...rest("bybit", "limited"), retryAfterS: 1 }, shows: "limited" },
+  { fault: rest("kucoin", "wrong-body"), shows: "body" },
+  { fault: rest("gate", "error-inside"), shows: "body" },
+  { fault: rest("bitget", "slow"), shows: "timeout" },
+  { fault: rest("bitfinex", "drip"), shows: "timeout" },
+  { fault: rest("bitstamp", "endless"), shows: "body" },
+  { fault: socket("coinbase", "dead-socket"), shows: "timeout" },
+  { fault: socket("kraken", "socket-closed"), shows: "closed" },
+  { fault: socket("okx", "handshake-refused"), shows: "handshake" },
+  // open sockets live on through a refusal: this one ends them
+  { fault: socket("okx", "reset"), shows: "handshake" },
+  {
+    fault: { venue: "kucoin", component: "ws:book", kind: "silent" },
+    shows: "stall",
+  },
+  {
+    fault: { venue: "bitstamp", component: "ws:book", kind: "frozen" },
+    shows: "stale",
+  },
+];
+
+/** Samples stay good, whoever is behind its chain or leaves out numbers. */
+const harmless: FaultKind[] = [
+  "lags",
+  "head-back",
+  "false-head",
+  "lost-frames",
+];
+
+void t.test("a crowd of faults", async (t) => {
+  t.same(
+    faultKinds
+      .filter((kind) => rules[kind].places.join() !== "official")
+      .filter((kind) => !harmless.includes(kind))
+      .filter((kind) => !crowd.some(({ fault }) => fault.kind === kind)),
+    [],
+    "every kind is in it that befalls what is measured",
+  );
+  const way = await startWay(t);
+  const reader = startReader(way.url, way.registry);
+  t.teardown(() => reader.close());
+  await soon(async () => allOperational(await readBoard(way.url)));
+  const peak = startPeakMemory();
+  t.teardown(peak.stop);
+  const begun = new Date();
+
+  for (const { fault } of crowd) way.world.fault(fault);
+  const wanted = crowd.flatMap((one) => showing(way, one));
+  await soon(async () => {
+    const seen = await faultsSeenSince(way, begun);
+    return wanted.every((one) => seen.has(one));
+  });
+  await way.engine.ticks(12);
+
+  const befallen = new Set(crowd.map(({ fault }) => fault.venue));
+  // a machine that stood still for seconds knows nothing of anybody for a moment
+  await soon(async () =>
+    (await readBoard(way.url)).venues.every(
+      ({ id, state }) => (state === "operational") !== befallen.has(id),
+    ),
+  );
+  t.pass("the venues that nothing befell are well, and only they");
+  const incidents = await readIncidents(way.url);
+  t.ok(incidents.length > 0);
+  t.same(
+    incidents
+      .filter(({ venue }) => !befallen.has(venue))
+      .map(({ slug, component }) => `${slug} ${component}`),
+    [],
+    "the others have no incidents",
+  );
+  for (const probe of way.probes)
+    t.match(probe.status(), {
+      dropped: 0,
+      refused: 0,
+      unmeasured: { broken: 0 },
+    });
+  const grownMiB = peak.stop();
+  t.ok(grownMiB < 256, `the process grew by ${grownMiB} MiB at the most`);
+
+  await way.world.clear();
+  await soon(async () => allOperational(await readBoard(way.url)));
+  await soon(async () =>
+    (await readIncidents(way.url)).every(({ status }) => status === "closed"),
+  );
+  await reader.close();
+  t.same(reader.complaints, [], "readers were served all the while");
+});
+
+function rest(venue: string, kind: FaultKind): ScriptedFault {
+  return { venue, component: "rest:*", kind };
+}
+
+function socket(venue: string, kind: FaultKind): ScriptedFault {
+  return { venue, component: "ws:conn", kind };
+}
+
+function showing({ registry }: Way, { fault, shows }: Trouble): string[] {
+  const { venue, component = "rest:*" } = fault;
+  return componentsOf(registry, venue, component).map(
+    (name) => `${name} ${shows}`,
+  );
+}
+
+/** `venue component fault` that every region has seen. */
+async function faultsSeenSince({ pool }: Way, at: Date): Promise<Set<string>> {
+  const rows = await pool.query<{ seen: string }>(sql`
+    select v.venue || ' ' || c.component || ' ' || s.fault as seen
+    from sample s
+    join component c using (component_id)
+    join venue v using (venue_id)
+    where s.ts > ${at} and not s.good
+    group by v.venue, c.component, s.fault
+    having count(distinct s.region_id) = 3
+  `);
+  return new Set(rows.map(({ seen }) => seen));
+}
+
+/** Of this process: the world and three probes. `stop` gives the MiB by which it grew at the most. */
+function startPeakMemory() {
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, 50);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return Math.round((most - before) / 2 ** 20);
+    },
+  };
+}
+
+function soon(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, 60_000, 200);
+}
