@@ -19,7 +19,7 @@ RUN npx tsc --build
 FROM ${NODE} AS packages
 WORKDIR /build
 COPY package.json package-lock.json ./
-# without the embedded database, the one optional package that is ours: production has a server (NOTICE, DECISIONS.md)
+# without the embedded database, the one optional package that is ours: production has a server (NOTICE, docs/decisions/embedded-database.md)
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
 FROM ${NODE}
@@ -28,7 +28,8 @@ WORKDIR /app
 COPY --from=packages /build/node_modules node_modules
 COPY package.json registry.json registry-all.json registry.schema.json ./
 COPY LICENSE NOTICE ./
-COPY METHODOLOGY.md RULEBOOK.md CHECKING.md COMPARING.md RECEIVING.md CHANGELOG.md ./
+COPY CHANGELOG.md ./
+COPY docs/methodology.md docs/rulebook.md docs/checking.md docs/comparing.md docs/receiving.md docs/
 COPY sql sql
 COPY --from=build /build/dist/shared dist/shared
 COPY --from=build /build/dist/server dist/server

@@ -1,4 +1,4 @@
-# Each target installs and builds what it needs first. Settings (README.md lists
+# Each target installs and builds what it needs first. Settings (docs/settings.md lists
 # them) are environment variables: `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
@@ -26,7 +26,7 @@ secrets: ## make the passwords and the key that compose.yaml takes, those that a
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql simulator *.json *.md LICENSE NOTICE
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql simulator docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has what compose.yaml takes; keep a copy of channel_key: without it channels must be added anew"
 
 # the linter and the formatter take one core each
@@ -75,7 +75,7 @@ test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js
 
-figures: build ## measure what the demo and cached boards cost, and write it into README.md
+figures: build ## measure what the demo and cached boards cost, and write it into docs/benchmarks.md
 	node --enable-source-maps dist/bench/run.js --write demo cached
 
 build: node_modules/.tap-built ## compile into dist/

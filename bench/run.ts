@@ -1,7 +1,7 @@
 /**
  * `make bench`: every benchmark, or those that are named as arguments. Each figure stands beside its floor, which was
  * measured in the same run on the same machine: the ratio is what compares from one machine to another. With `--write` they are
- * written into README.md.
+ * written into docs/benchmarks.md.
  */
 import { cpus, loadavg } from "node:os";
 import { benchAlerts } from "./alerts.js";
@@ -64,10 +64,11 @@ for (const [name, bench] of Object.entries(benches))
   if (names.length === 0 || names.includes(name)) {
     const figures = await bench();
     printFigures(name, figures);
-    if (writes) writeFigures(packagedFile("README.md"), name, figures, load);
+    if (writes)
+      writeFigures(packagedFile("docs/benchmarks.md"), name, figures, load);
   }
 
-/** `--write`: the figures go into README.md, too, where it has a place for them. */
+/** `--write`: the figures go into docs/benchmarks.md, too, where it has a place for them. */
 function readArguments(args: string[]): [writes: boolean, names: string[]] {
   return [
     args.includes("--write"),

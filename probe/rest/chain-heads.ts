@@ -16,7 +16,7 @@ export interface ChainHeads {
   staleMs(named: NamedHead): number | null;
 }
 
-/** As in the lag that is published (METHODOLOGY.md): a head further off than this is of another chain, or made up. */
+/** As in the lag that is published (docs/methodology.md): a head further off than this is of another chain, or made up. */
 const farthest = 100_000;
 
 /** For as long at least an answer tells how high a chain was. */

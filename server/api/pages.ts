@@ -6,11 +6,11 @@ import { makeBody } from "./body.js";
 
 /** The documents that answers point to below `SITE_URL`, which is this API's own address unless a site stands elsewhere. */
 export const pages = {
-  "/methodology": "METHODOLOGY.md",
-  "/rulebook": "RULEBOOK.md",
-  "/checking": "CHECKING.md",
-  "/comparing": "COMPARING.md",
-  "/receiving": "RECEIVING.md",
+  "/methodology": "docs/methodology.md",
+  "/rulebook": "docs/rulebook.md",
+  "/checking": "docs/checking.md",
+  "/comparing": "docs/comparing.md",
+  "/receiving": "docs/receiving.md",
   "/changelog": "CHANGELOG.md",
 } as const;
 

@@ -20,11 +20,11 @@ import { tellWhy, UserError } from "../../shared/process/user-error.js";
 /** In the order in which `--help` shows them. */
 export const commands: Record<string, Entry> = {
   up: {
-    summary: "run everything, against the venues of the registry",
+    summary: "run everything against the venues of the registry",
     load: () => import("../commands/up.js"),
   },
   demo: {
-    summary: "run everything on this machine, against simulated venues",
+    summary: "run everything on this machine against simulated venues",
     load: () => import("../commands/demo.js"),
   },
   database: {
@@ -36,7 +36,7 @@ export const commands: Record<string, Entry> = {
     load: () => import("../commands/migrate.js"),
   },
   login: {
-    summary: "make a login of least rights, or change its password",
+    summary: "make a least-privilege login, or change its password",
     load: () => import("../commands/login.js"),
   },
   core: {
@@ -52,23 +52,23 @@ export const commands: Record<string, Entry> = {
     load: () => import("../commands/probe.js"),
   },
   doctor: {
-    summary: "look at everything that an operator would",
+    summary: "check everything that an operator would",
     load: () => import("../commands/doctor.js"),
   },
   reconcile: {
-    summary: "compare all roll-ups with their samples, and mend them",
+    summary: "compare all roll-ups with their samples, and repair them",
     load: () => import("../commands/reconcile.js"),
   },
   incident: {
-    summary: "retract an incident that was none",
+    summary: "retract a false incident",
     load: () => import("../commands/incident.js"),
   },
   channel: {
-    summary: "say where alerts go",
+    summary: "set where alerts go",
     load: () => import("../commands/channel.js"),
   },
   delivery: {
-    summary: "look up what became of alerts, and send some again",
+    summary: "look up what became of alerts, and resend some",
     load: () => import("../commands/delivery.js"),
   },
   stalls: {
@@ -185,7 +185,7 @@ function helpOfAll(): string {
     ...listed(commands),
     "",
     "venuewatch <command> --help says more about one; --version prints the version.",
-    "Settings are environment variables, see README.md.",
+    "Settings are environment variables, see docs/settings.md.",
   ].join("\n");
 }
 

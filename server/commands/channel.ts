@@ -2,7 +2,7 @@ import type { Entry } from "../cli/command.js";
 
 export const help = `Where alerts go. A channel is a receiver of them, with what it is to be told of. Core sends; these commands work on the
 database, whether it runs or not. URLs, keys and secrets are kept encrypted with CHANNEL_KEY, and never shown whole. With
---json each prints what it says as JSON: README.md has its fields.`;
+--json each prints what it says as JSON: docs/channels.md has its fields.`;
 
 export const actions: Record<string, Entry> = {
   add: {

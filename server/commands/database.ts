@@ -7,7 +7,7 @@ import { embeddedPort, requirePorts } from "../process/ports.js";
 import { embeddedUrl, readSettings } from "../../shared/config/settings.js";
 
 export const help = `Hosts the embedded TimescaleDB in DATA_DIR, on the loopback address at EMBEDDED_PORT, in PostgreSQL's protocol.
-One process at a time may have a data directory. It never calls fsync: see README.md. It asks for passwords, which the first start
+One process at a time may have a data directory. It never calls fsync: see docs/embedded-database.md. It asks for passwords, which the first start
 puts into DATA_DIR: the owner's into database.password, the read-only analyst's into vw_analyst.pgpass.`;
 
 export async function run(): Promise<void> {

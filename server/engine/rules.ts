@@ -1,5 +1,5 @@
 /**
- * The constants of the engine: each number once, with its unit and its reason. What they do is written down in RULEBOOK.md.
+ * The constants of the engine: each number once, with its unit and its reason. What they do is written down in docs/rulebook.md.
  * `engine.rules` in SQL has the same fields; core hands them to every tick.
  */
 import type { Rule } from "../../shared/measurement/rule.js";

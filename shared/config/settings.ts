@@ -1,7 +1,7 @@
 /**
  * The settings of every program: environment variables, read here and nowhere
  * else, once, into a frozen value. A variable that is set to nothing counts as
- * not set. The README's table of settings is checked against `settingTable`.
+ * not set. The table of settings in docs/settings.md is checked against `settingTable`.
  */
 
 import { existsSync } from "node:fs";
@@ -74,7 +74,7 @@ export interface Settings {
 
 interface Setting {
   name: string;
-  /** As the README shows it. */
+  /** As docs/settings.md shows it. */
   default: string;
   meaning: string;
 }
@@ -84,19 +84,19 @@ export const settingTable = [
     name: "DATABASE_URL",
     default: "the embedded database",
     meaning:
-      "`postgres://` address of a PostgreSQL 15+ server with TimescaleDB; several `host:port` with commas between are a cluster, whose writable one is found; unset: the embedded one in `DATA_DIR`",
+      "`postgres://` address of a PostgreSQL 15+ server with TimescaleDB; separate the `host:port` of a cluster by commas, and the writable one is used; unset: the embedded database in `DATA_DIR`",
   },
   {
     name: "DATABASE_READ_URL",
     default: "`DATABASE_URL`",
     meaning:
-      "address of a replica, from which the web program reads; of several hosts the first that answers",
+      "address of a replica that the web program reads from; with several hosts, the first one that answers",
   },
   {
     name: "DATABASE_PASSWORD_FILE",
     default: "none",
     meaning:
-      "file with the password for `DATABASE_URL`, which then has none itself, and for `DATABASE_READ_URL` where that has none: a replica has its primary's logins",
+      "file with the password for `DATABASE_URL`, which must then contain none, and for `DATABASE_READ_URL` if that contains none: a replica has its primary's logins",
   },
   {
     name: "DATABASE_READ_PASSWORD_FILE",
@@ -106,49 +106,49 @@ export const settingTable = [
   {
     name: "DATA_DIR",
     default: "`./data`",
-    meaning: "directory of the embedded database and of whatever else is kept",
+    meaning: "directory of the embedded database and of everything else that is stored",
   },
   {
     name: "REGISTRY",
     default: "`./registry.json`",
     meaning:
-      "the file of venues and regions; where there is none, the one that comes with the package",
+      "file of venues and regions; if there is none, the one that comes with the package",
   },
   {
     name: "REGION",
     default: "none",
-    meaning: "the region in which a probe stands; `probe` needs it",
+    meaning: "region of a probe; required for `probe`",
   },
   {
     name: "VANTAGE",
     default: "none",
     meaning:
-      "from where a probe looks, as `/v1/regions` shows it to all: name, place and network, with commas between, such as `fra1, Frankfurt, Hetzner AS24940`",
+      "where a probe is, which `/v1/regions` publishes: name, place and network, separated by commas, such as `fra1, Frankfurt, Hetzner AS24940`",
   },
   {
     name: "REGIONS",
     default: "all of the registry",
     meaning:
-      "the regions for which `up` starts a probe each, with commas between",
+      "regions for which `up` starts one probe each, separated by commas",
   },
   { name: "PORT", default: "`8080`", meaning: "port of the public API" },
   {
     name: "HOST",
     default: "`127.0.0.1`",
     meaning:
-      "IP address on which the public API listens: by default this machine alone reaches it; `0.0.0.0` is every IPv4 address of the machine, `::` every address",
+      "IP address on which the public API listens: by default only this machine reaches it; `0.0.0.0` is every IPv4 address of the machine, `::` every address",
   },
   {
     name: "HEALTH_PORT",
     default: "`PORT` + 1, 2, 3",
     meaning:
-      "port of `/healthz`, `/readyz` and own `/metrics`, for operators: + 1 core, + 2 web, + 3 a probe; under `up` one for each, upwards: core, the probes, web",
+      "port of a program's `/healthz`, `/readyz` and own `/metrics`, for operators: + 1 core, + 2 web, + 3 a probe; with `up` each program has one, counting up: core, the probes, web",
   },
   {
     name: "HEALTH_HOST",
     default: "`127.0.0.1`",
     meaning:
-      "IP address on which `HEALTH_PORT` listens; it asks for no token, so choose one that only Prometheus and operators reach",
+      "IP address on which `HEALTH_PORT` listens; it needs no token, so choose one that only Prometheus and operators can reach",
   },
   {
     name: "EMBEDDED_PORT",
@@ -159,13 +159,13 @@ export const settingTable = [
     name: "SITE_URL",
     default: "`BASE_URL`",
     meaning:
-      "address of the site about the service; probes name it to venues, and answers point to `/methodology`, `/rulebook`, `/checking`, `/comparing` and `/changelog` below it, which the API has itself",
+      "address of the site about the service; probes send it to venues, and answers link to `/methodology`, `/rulebook`, `/checking`, `/comparing` and `/changelog` below it, which the API also serves",
   },
   {
     name: "BASE_URL",
     default: "`http://localhost:PORT`",
     meaning:
-      "public address of the API; with a `HOST` of its own that address is the default. Core keeps it in the database for `channel test` and `delivery replay`",
+      "public address of the API; if `HOST` is set, its address is the default. Core stores it in the database for `channel test` and `delivery replay`",
   },
   {
     name: "RATE_LIMIT",
@@ -176,24 +176,24 @@ export const settingTable = [
     name: "TRUST_PROXY",
     default: "none",
     meaning:
-      "proxies whose `X-Forwarded-For` is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas between",
+      "proxies whose `X-Forwarded-For` is trusted: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, separated by commas",
   },
   {
     name: "CHANNEL_KEY",
     default: "none",
     meaning:
-      "32 bytes as base64, with which channels' URLs and secrets are encrypted; alerts need it, in core and in `channel`; `openssl rand -base64 32` makes one",
+      "32 bytes as base64, the key that encrypts channels' URLs and secrets; alerts need it, in core and in `channel`; `openssl rand -base64 32` makes one",
   },
   {
     name: "CHANNEL_KEY_FILE",
     default: "none",
-    meaning: "file with the `CHANNEL_KEY`, instead of it",
+    meaning: "file with the `CHANNEL_KEY`, instead of the setting",
   },
   {
     name: "ALERT_LOOPBACK",
     default: "`off`",
     meaning:
-      "for tests and for trying: with `on` alerts may go to addresses of this machine, there by http too",
+      "for tests and trials: with `on`, alerts may go to addresses of this machine, also over http",
   },
   {
     name: "LOG_LEVEL",
@@ -370,7 +370,7 @@ function unknownSettings(env: Environment): string[] {
       const known = settingTable.some((setting) => setting.name === bare);
       return known
         ? `${name}: settings have no prefix; set ${bare} instead`
-        : `${name}: there is no such setting; unset it (README.md lists all settings, none has this prefix)`;
+        : `${name}: there is no such setting; unset it (docs/settings.md lists all settings, none has this prefix)`;
     });
 }
 

@@ -1,6 +1,6 @@
 /**
  * The constants by which a probe decides that a stream has stalled and that data are stale: each number once, with its unit and its
- * reason. METHODOLOGY.md says what is done with them.
+ * reason. docs/methodology.md says what is done with them.
  */
 import type { Rule } from "./rule.js";
 

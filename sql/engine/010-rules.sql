@@ -1,4 +1,4 @@
--- Chapter 1 of RULEBOOK.md: the numbers, and the instants at which the engine decides.
+-- Chapter 1 of docs/rulebook.md: the numbers, and the instants at which the engine decides.
 --
 -- The numbers stand, each with its reason, in server/engine/rules.ts; core passes them to every tick. `r` is always them.
 create type engine.rules as (

@@ -1,4 +1,4 @@
--- Chapter 2 of RULEBOOK.md: how long does each endpoint usually take, from each region?
+-- Chapter 2 of docs/rulebook.md: how long does each endpoint usually take, from each region?
 
 -- When the typical latencies that are in force at an instant began to hold: ten minutes after a quarter of a UTC day, by
 -- when the last hour before it is rolled up.

@@ -1,4 +1,4 @@
--- Chapter 3 of RULEBOOK.md: how does each region see each component at an instant?
+-- Chapter 3 of docs/rulebook.md: how does each region see each component at an instant?
 
 -- When did a region's own network fail, as far as it is over? What was bad meanwhile is no evidence against anybody. Where others saw the same in
 -- the end it was no trouble of the region's.

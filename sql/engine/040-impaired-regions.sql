@@ -1,4 +1,4 @@
--- Chapter 4 of RULEBOOK.md: which regions have trouble of their own?
+-- Chapter 4 of docs/rulebook.md: which regions have trouble of their own?
 
 -- The regions that were impaired at an instant, by what was recorded at `known_at`. At the instant itself those that were
 -- recognised by then; in hindsight those that were recognised a little later, too. At the instant at which its trouble is over a region still

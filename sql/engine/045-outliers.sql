@@ -1,4 +1,4 @@
--- Chapter 4 of RULEBOOK.md: which regions have long stood alone with what they see of a component?
+-- Chapter 4 of docs/rulebook.md: which regions have long stood alone with what they see of a component?
 --
 -- A region that a venue blocks for good would make a quorum with any other that has a bad minute. So it has no vote on that component until it
 -- sees it well, or until others have seen it bad for as long.

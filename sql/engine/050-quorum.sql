@@ -1,4 +1,4 @@
--- Chapter 5 of RULEBOOK.md: what do the regions say together?
+-- Chapter 5 of docs/rulebook.md: what do the regions say together?
 --
 -- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers, not of those that
 -- are configured: a region without samples has no vote, either way. A majority, never a half: with two of four regions

@@ -1,4 +1,4 @@
--- Chapter 6 of RULEBOOK.md: the life of incidents. Each function does one step of it at an instant and returns the slugs that it
+-- Chapter 6 of docs/rulebook.md: the life of incidents. Each function does one step of it at an instant and returns the slugs that it
 -- moved. What is rare is looked for first, by small tables alone, and only then are samples read.
 
 create function engine.open_incidents_of(of_components integer[]) returns setof incident

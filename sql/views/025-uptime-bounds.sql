@@ -1,4 +1,4 @@
--- Between which two figures does the uptime of a window lie, with a confidence of 95 %? METHODOLOGY.md ("Bounds") has the method in words, and
+-- Between which two figures does the uptime of a window lie, with a confidence of 95 %? docs/methodology.md ("Bounds") has the method in words, and
 -- `bench/uptime-bounds.ts` shows how often it is right.
 --
 -- What was measured is known exactly. Uncertain is how many of the minutes that nobody measured were down: their share is taken to have a beta

@@ -1,4 +1,4 @@
--- How much of a time was measured, and how much of that was bad: of venues by the day, of components over a window. What METHODOLOGY.md calls uptime
+-- How much of a time was measured, and how much of that was bad: of venues by the day, of components over a window. What docs/methodology.md calls uptime
 -- is made of nothing else.
 --
 -- Of days that are over it is read from the days (venue_day), of the day that runs from its hours and, after these, its minutes: ninety days of

@@ -1,4 +1,4 @@
--- For analysts who check what the engine decided: CHECKING.md says how.
+-- For analysts who check what the engine decided: docs/checking.md says how.
 --
 -- Analysts read the views of this schema alone. What recomputes reads what is below them, by the functions that decide; so it has rights of its
 -- own (`security definer`, as vw_definer, see roles.sql), which write nothing. Its search path is fixed: no caller can put

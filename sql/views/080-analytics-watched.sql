@@ -49,7 +49,7 @@ comment on column analytics.venues.chain is 'The chain whose head its endpoints 
 comment on column analytics.venues.published is 'False: it left the registry, and the API shows it no more';
 comment on column analytics.venues.state is 'operational, degraded, outage or unknown, now; null where it is not published';
 comment on column analytics.venues.state_since is 'Since when it is in that state';
-comment on column analytics.venues.official_kind is 'What kind of status feed it has, as COMPARING.md lists them; null: none';
+comment on column analytics.venues.official_kind is 'What kind of status feed it has, as docs/comparing.md lists them; null: none';
 comment on column analytics.venues.official_page is 'The address of its status page for people';
 comment on column analytics.venues.feed_id is 'Its feed in feed_readings and feed_entries, which several venues may share; null: none that a program can read';
 comment on column analytics.venues.official_about is

@@ -176,7 +176,7 @@ comment on view analytics.rules_in_force is
 'By which rules and which build the engine decided: the newest row that is not after an instant held then. Kept forever.';
 comment on column analytics.rules_in_force.holds_from is 'From when on, until the next row';
 comment on column analytics.rules_in_force.version is 'Build of core';
-comment on column analytics.rules_in_force.rules is 'The numbers of RULEBOOK.md by their names, units among these';
+comment on column analytics.rules_in_force.rules is 'The numbers of docs/rulebook.md by their names, units among these';
 
 create view analytics.alerts as
 select
@@ -257,5 +257,5 @@ comment on column analytics.deliveries.ended_at is 'When it was settled; deliver
 comment on column analytics.deliveries.failures is 'Attempts that the receiver failed';
 comment on column analytics.deliveries.attempts is 'How often it was sent, or was to be';
 comment on column analytics.deliveries.told_after_ms is
-'From the incident''s first bad sample to the receiver''s answer, in milliseconds; null where it does not count for /v1/notify, as METHODOLOGY.md says';
+'From the incident''s first bad sample to the receiver''s answer, in milliseconds; null where it does not count for /v1/notify, as docs/methodology.md says';
 comment on column analytics.deliveries.retracted_at is 'When its incident was retracted: /v1/notify leaves such out; null: it stands';

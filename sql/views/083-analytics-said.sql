@@ -1,4 +1,4 @@
--- For analysts: what the venues said of themselves, and how it compares with what we measured. COMPARING.md says what counts.
+-- For analysts: what the venues said of themselves, and how it compares with what we measured. docs/comparing.md says what counts.
 
 create view analytics.feeds as
 select v.venue, f.source_id as feed_id, f.state, f.problem, f.since, f.read_at, f.source_id is not null and f.tells_incidents as tells_incidents

@@ -1,4 +1,4 @@
-/** Whoever checks an incident by hand finds what the engine wrote, and CHECKING.md says how. */
+/** Whoever checks an incident by hand finds what the engine wrote, and docs/checking.md says how. */
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import t from "tap";
@@ -18,10 +18,10 @@ import {
   unmeasured,
 } from "../support/fleet.js";
 
-const page = readFileSync(packagedFile("CHECKING.md"), "utf8");
+const page = readFileSync(packagedFile("docs/checking.md"), "utf8");
 const [, slug = ""] = /^\\set slug '(.+)'$/m.exec(page) ?? [];
 
-void t.test("CHECKING.md shows what its statements give", async (t) => {
+void t.test("docs/checking.md shows what its statements give", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfPage(pool);
   const analyst = await analystOf(t, url);

@@ -1,4 +1,4 @@
-/** How our incidents compare with the venues' notices: by hand, and for random quarters by what COMPARING.md tells to run. */
+/** How our incidents compare with the venues' notices: by hand, and for random quarters by what docs/comparing.md tells to run. */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { type Db, type Pool, sql } from "../../shared/database/db.js";
@@ -23,7 +23,7 @@ import {
   whole,
 } from "../support/said.js";
 
-const page = readFileSync(packagedFile("COMPARING.md"), "utf8");
+const page = readFileSync(packagedFile("docs/comparing.md"), "utf8");
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -696,7 +696,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   );
 
   await t.test(
-    "what COMPARING.md tells to run gives every number, for random quarters too",
+    "what docs/comparing.md tells to run gives every number, for random quarters too",
     async (t) => {
       const analyst = await analystOf(t, url);
       const everyNumber = stepsOf(page).at(-1)!.statement;
@@ -743,13 +743,16 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     },
   );
 
-  await t.test("COMPARING.md shows what its statements give", async (t) => {
-    await begin();
-    await quarterOfThePage(pool, now());
-    await compared(null);
-    const analyst = await analystOf(t, url);
-    await comesOutAsShown(t, page, analyst, { days: "8" });
-  });
+  await t.test(
+    "docs/comparing.md shows what its statements give",
+    async (t) => {
+      await begin();
+      await quarterOfThePage(pool, now());
+      await compared(null);
+      const analyst = await analystOf(t, url);
+      await comesOutAsShown(t, page, analyst, { days: "8" });
+    },
+  );
 });
 
 /** Bursts of incidents and of notices, ties among them, feeds with gaps. */

@@ -1,15 +1,15 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 
 import { commands } from "../../server/cli/command-line.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { settingTable } from "../../shared/config/settings.js";
 
-const readme = readFileSync(packagedFile("README.md"), "utf8");
+const pageOf = (path: string) => readFileSync(packagedFile(path), "utf8");
 
-void t.test("the README lists exactly the settings that there are", (t) => {
+void t.test("docs/settings.md lists exactly the settings there are", (t) => {
   t.same(
-    rowsUnder("| Setting "),
+    rowsUnder("| Setting ", "docs/settings.md"),
     settingTable.map((setting) => [
       `\`${setting.name}\``,
       setting.default,
@@ -19,9 +19,9 @@ void t.test("the README lists exactly the settings that there are", (t) => {
   t.end();
 });
 
-void t.test("the README lists exactly the commands that there are", (t) => {
+void t.test("docs/commands.md lists exactly the commands there are", (t) => {
   t.same(
-    rowsUnder("| Command "),
+    rowsUnder("| Command ", "docs/commands.md"),
     Object.entries(commands).map(([name, { summary }]) => [
       `\`venuewatch ${name}\``,
       summary,
@@ -30,25 +30,38 @@ void t.test("the README lists exactly the commands that there are", (t) => {
   t.end();
 });
 
-void t.test("the README names only make targets that there are", (t) => {
-  const makefile = readFileSync(packagedFile("Makefile"), "utf8");
-  const targets = [...makefile.matchAll(/^([a-z-]+):.*## /gm)].map(
+void t.test("documents name only make targets that there are", (t) => {
+  const targets = [...pageOf("Makefile").matchAll(/^([a-z-]+):.*## /gm)].map(
     ([, name = ""]) => name,
   );
-  const named = [...readme.matchAll(/^make ([a-z-]+)|`make ([a-z-]+)/gm)].map(
-    ([, inBlock, inText]) => inBlock ?? inText ?? "",
-  );
-  t.ok(named.length > 0);
-  t.same(
-    named.filter((name) => !targets.includes(name)),
-    [],
-  );
+  const pages = readdirSync(packagedFile("docs")).map((name) => `docs/${name}`);
+  for (const path of ["README.md", "CONTRIBUTING.md", ...pages]) {
+    const page = pageOf(path);
+    const code = page.match(/^ *```sh\n.*?^ *```/gms) ?? [];
+    const named = [
+      ...code.join("\n").matchAll(/^ *make ([a-z-]+)/gm),
+      ...page.matchAll(/`make ([a-z-]+)/g),
+    ].map(([, name = ""]) => name);
+    if (path === "README.md") t.ok(named.length > 0);
+    t.same(
+      named.filter((name) => !targets.includes(name)),
+      [],
+      path,
+    );
+  }
   t.end();
 });
 
-/** Cells of the table whose header line begins so, header and rule left out. */
-function rowsUnder(header: string): string[][] {
-  const [, table = ""] = readme.split(`\n${header}`);
+void t.test("docs/README.md lists every page of docs/", (t) => {
+  const index = pageOf("docs/README.md");
+  for (const name of readdirSync(packagedFile("docs")))
+    if (name !== "README.md") t.ok(index.includes(`](${name})`), name);
+  t.end();
+});
+
+/** Cells of the table of a page whose header line begins so, header and rule left out. */
+function rowsUnder(header: string, path: string): string[][] {
+  const [, table = ""] = pageOf(path).split(`\n${header}`);
   const [lines = ""] = table.split("\n\n");
   return lines
     .trim()

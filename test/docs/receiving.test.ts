@@ -1,4 +1,4 @@
-/** RECEIVING.md and what it gives to strangers: that its code runs, refuses what it should, and is what the page shows. */
+/** docs/receiving.md and what it gives to strangers: that its code runs, refuses what it should, and is what the page shows. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { migratedDatabase } from "../support/database.js";
 import { misfitOf } from "../support/made-alert.js";
 
-const page = textOf("RECEIVING.md");
+const page = textOf("docs/receiving.md");
 
 interface Vectors {
   secrets: Record<string, string>;
@@ -353,15 +353,13 @@ void t.test(
 );
 
 void t.test("it has every field, and what it means", (t) => {
-  const [, table = ""] = page.split("\n| Field ");
-  const rows = table.split("\n\n")[0]!.split("\n").slice(2);
+  const [, list = ""] = page.split("\n### Fields\n");
+  const items = list.split("\n### ")[0]!.split("\n- ").slice(1);
   t.strictSame(
-    rows.map((row) =>
-      row
-        .slice(1, -1)
-        .split("|")
-        .map((cell) => cell.trim()),
-    ),
+    items.map((item) => {
+      const line = item.replace(/\s+/g, " ").trim();
+      return /^(`\S+`) \(([^)]*)\): (.*)$/.exec(line)?.slice(1) ?? line;
+    }),
     fieldsOf(alert, ""),
   );
   t.end();

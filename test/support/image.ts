@@ -6,7 +6,7 @@ import {
   readFileSync,
   symlinkSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { packagedFile } from "../../shared/config/package.js";
 
 /** @returns the directory of commands, with `venuewatch` in it */
@@ -23,7 +23,10 @@ export function assembleImage(dir: string): string {
     if (fromBuild === "packages") linkPackages(join(app, "node_modules"));
     else
       for (const path of paths) {
-        const to = join(app, target === "./" ? path : target);
+        const into = target.endsWith("/")
+          ? join(target, basename(path))
+          : target;
+        const to = join(app, into);
         mkdirSync(dirname(to), { recursive: true });
         cpSync(packagedFile(path.replace(/^\/build\//, "")), to, {
           recursive: true,

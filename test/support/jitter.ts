@@ -1,6 +1,6 @@
 /**
  * One REST component, measured from three regions, whose requests fail now and then by chance: whether, and when, an incident opens. By
- * RULEBOOK.md, chapters 3, 5 and 6, of what such a component can come to, so that thousands of days take seconds: no region is
+ * docs/rulebook.md, chapters 3, 5 and 6, of what such a component can come to, so that thousands of days take seconds: no region is
  * silent or impaired, no sample is missing, and no incident was open before. `jitter.test.ts` holds it against the whole rule book.
  */
 import type { Rules } from "../second-opinion/world.js";

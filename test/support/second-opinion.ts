@@ -1,5 +1,5 @@
 /**
- * The rule book, read a second time: written from RULEBOOK.md without a look at the engine's SQL, sample by sample and
+ * The rule book, read a second time: written from docs/rulebook.md without a look at the engine's SQL, sample by sample and
  * in plain loops, so that an error would have to be made twice. Each chapter is a file in `second-opinion/`.
  */
 import {

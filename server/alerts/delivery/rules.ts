@@ -1,4 +1,4 @@
-/** The numbers by which alerts are delivered, each with its reason. What a subscriber has to know of them stands in RECEIVING.md. */
+/** The numbers by which alerts are delivered, each with its reason. What a subscriber has to know of them stands in docs/receiving.md. */
 export interface DeliveryRules {
   /** Attempts that a receiver may fail until a delivery has failed (the contract). */
   attempts: number;

@@ -17,7 +17,7 @@ import { until } from "../../support/until.js";
 const slots = Number(process.env.QUIET_GAPS_SLOTS ?? 6);
 const slotMs = 500;
 
-/** METHODOLOGY.md: of a silence, and of an age, beside what this process's own loop was late. */
+/** docs/methodology.md: of a silence, and of an age, beside what this process's own loop was late. */
 const statedMs = 5;
 
 const clockErrorMs = 3200;

@@ -21,7 +21,7 @@ interface Notify {
 
 /** How a reader reckons it. */
 const documented = /```sql\n(select count[^`]*percentile_cont[^`]*)```/.exec(
-  readFileSync(packagedFile("METHODOLOGY.md"), "utf8"),
+  readFileSync(packagedFile("docs/methodology.md"), "utf8"),
 )![1]!;
 
 const none = { days: 30, deliveries: 0, p50Ms: null, p95Ms: null };
@@ -44,10 +44,10 @@ void t.test("which deliveries count", async (t) => {
   const api = await serve(t, { pool, registry });
   const start = ago(3 * 3600);
   const after = (ms: number) => new Date(+start + ms);
-  /** As the API says, and as METHODOLOGY.md does. */
+  /** As the API says, and as docs/methodology.md does. */
   const notify = async () => {
     const answer = await asked(pool);
-    t.match(answer, await fromTheLog(pool), "and as METHODOLOGY.md says");
+    t.match(answer, await fromTheLog(pool), "and as docs/methodology.md says");
     return answer;
   };
 
@@ -354,7 +354,7 @@ void t.test(
         },
         JSON.stringify(reckoned),
       );
-      t.match(answer, await fromTheLog(pool), "and as METHODOLOGY.md says");
+      t.match(answer, await fromTheLog(pool), "and as docs/methodology.md says");
     }
     t.ok(backfills > 0);
   },
@@ -413,7 +413,7 @@ async function reckon(pool: Pool) {
   };
 }
 
-/** As METHODOLOGY.md reckons it; where it has numbers between two, they are rounded as the API rounds them. */
+/** As docs/methodology.md reckons it; where it has numbers between two, they are rounded as the API rounds them. */
 async function fromTheLog(
   pool: Pool,
 ): Promise<Omit<Notify, "generatedAt" | "days">> {

@@ -58,7 +58,7 @@ void t.test("each rule has its reason, once", (t) => {
 });
 
 void t.test("the rule book names every rule, and no other", async (t) => {
-  const book = await readFile(packagedFile("RULEBOOK.md"), "utf8");
+  const book = await readFile(packagedFile("docs/rulebook.md"), "utf8");
   const named = new Set(
     [
       ...book.matchAll(
