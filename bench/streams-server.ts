@@ -1,4 +1,4 @@
-/** In a process of its own: sends the same frames over and over to whoever connects and asks, as fast as it is read. */
+/** In a process of its own: sends the same frames over and over to whoever connects and asks, as fast as it is read or at a rate. */
 import { createServer, type AddressInfo } from "node:net";
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -13,13 +13,19 @@ const opcodes = { text: 0x81, binary: 0x82 };
 
 /** What a venue says: what stands before the data, once, and the data. */
 export interface Said {
+  /** The name of the stream of which the data are. */
+  stream: string;
   notices: string[];
   frames: string[];
   isBinary: boolean;
+  /** Null: as fast as it is read. */
+  perSecond: number | null;
 }
 
 let notices: Buffer;
+let frames: Buffer[];
 let burst: Buffer;
+let perSecond: number | null;
 
 const server = createServer((socket) => {
   socket.on("error", () => socket.destroy());
@@ -32,7 +38,8 @@ const server = createServer((socket) => {
       });
       socket.once("close", () => process.send!("closed"));
       socket.write(notices);
-      flood(socket);
+      if (perSecond === null) flood(socket);
+      else pace(socket, perSecond);
     });
   });
 });
@@ -40,7 +47,9 @@ process.once("message", (said: Said) => {
   const opcode = said.isBinary ? opcodes.binary : opcodes.text;
   const frameOf = (text: string) => frame(opcode, text);
   notices = Buffer.concat(said.notices.map(frameOf));
-  burst = burstOf(said.frames.map(frameOf));
+  frames = said.frames.map(frameOf);
+  burst = burstOf(frames);
+  perSecond = said.perSecond;
   server.listen(0, "127.0.0.1", () => {
     process.send!((server.address() as AddressInfo).port);
   });
@@ -64,6 +73,17 @@ function flood(socket: Socket) {
   if (socket.destroyed) return;
   while (socket.write(burst));
   socket.once("drain", () => flood(socket));
+}
+
+/** One frame at a time; a timer that is late is made up for. */
+function pace(socket: Socket, perSecond: number) {
+  const begunMs = performance.now();
+  let sent = 0;
+  const timer = setInterval(() => {
+    const due = ((performance.now() - begunMs) / 1000) * perSecond;
+    for (; sent < due; sent += 1) socket.write(frames[sent % frames.length]!);
+  }, 1);
+  socket.once("close", () => clearInterval(timer));
 }
 
 function burstOf(frames: Buffer[]): Buffer {

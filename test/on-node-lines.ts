@@ -15,7 +15,7 @@ const core = [
   ...["cli", "supervisor", "lifecycle", "up", "demo"],
   ...["embedded", "embedded-limits", "directory-lock", "db", "login"],
   ...["rest", "deadlines", "stream", "socket-endings", "socket-certificate"],
-  ...["hostile-answers", "hostile-sockets", "frame-scan", "spool", "ship"],
+  ...["hostile-answers", "hostile-sockets", "frame-match", "spool", "ship"],
   ...["api-caching", "api-faults", "api-limits", "openapi", "engine-tick"],
   ...["alert-post", "alert-lookup", "native-alert", "sealing", "receiving"],
 ];

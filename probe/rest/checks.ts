@@ -107,8 +107,11 @@ export function compileMatch(match: Match): FrameCheck {
   if (equals === undefined) return (frame) => valueOf(frame) != null;
   const channel = /^\{chanId:(.+)\}$/.exec(String(equals))?.[1];
   if (channel === undefined) return (frame) => valueOf(frame) === equals;
-  return (frame, channels) =>
-    channels.has(channel) && valueOf(frame) === channels.get(channel);
+  return (frame, channels) => {
+    // A venue that tells no number names none: what has none at that place is not the channel's.
+    const number = channels.get(channel);
+    return number != null && valueOf(frame) === number;
+  };
 }
 
 /** An event further off than this says that the stamp is wrong, not how old the data is. */

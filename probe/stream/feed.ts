@@ -1,7 +1,7 @@
 import type { Stream } from "../../shared/registry/registry.js";
 import type { Cause } from "../rest/cause.js";
+import { makeFrameTimes } from "./frame-times.js";
 import { makeMeter, type Meter } from "./meter.js";
-import { makeNewestEvent } from "./newest-event.js";
 import { watchSequence, type SequenceWatch } from "./sequence.js";
 
 /** A stream as it is listened to. It outlives the sockets that carry it. */
@@ -29,8 +29,8 @@ export function makeFeed(stream: Stream): Feed {
   const { eventTime } = stream;
   return {
     stream,
-    meter: makeMeter(eventTime ? makeNewestEvent(eventTime) : null),
-    sequence: stream.sequence ? watchSequence(stream.sequence.kind) : null,
+    meter: makeMeter(eventTime ? makeFrameTimes(eventTime) : null),
+    sequence: stream.sequence ? watchSequence(stream.sequence) : null,
     trouble: null,
     fall: null,
   };

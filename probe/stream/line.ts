@@ -6,7 +6,6 @@ import type { Cause } from "../rest/cause.js";
 import type { Feed, Trouble } from "./feed.js";
 import { isUnmeasured } from "../rest/measurement.js";
 import type { Resolver } from "../network/resolver.js";
-import type { FrameNumbers } from "./sequence.js";
 import { startSession, type Patience, type Session } from "./session.js";
 import type { Arrival, Down, Flow, Socket } from "./socket.js";
 
@@ -176,11 +175,10 @@ export function startLine(options: LineOptions): Line {
   function onData(
     session: Session,
     feed: Feed,
-    frame: Buffer,
-    numbers: FrameNumbers,
+    frame: unknown,
     arrival: Arrival,
   ) {
-    if (session === current) count(feed, frame, numbers, arrival);
+    if (session === current) count(feed, frame, arrival);
     else if (!isSettling && session.heard.size === feeds.length) {
       isSettling = true;
       takeOverIn(settleMs);
@@ -252,11 +250,6 @@ const told: Record<Trouble["kind"], string> = {
   unanswered: "subscription neither acknowledged nor followed by data in time",
 };
 
-function count(
-  { meter, sequence }: Feed,
-  frame: Buffer,
-  numbers: FrameNumbers,
-  arrival: Arrival,
-) {
-  meter.frame(frame, arrival, sequence?.isGap(numbers));
+function count({ meter, sequence }: Feed, frame: unknown, arrival: Arrival) {
+  meter.frame(frame, arrival, sequence?.isGap(frame));
 }

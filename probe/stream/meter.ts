@@ -1,4 +1,4 @@
-import { noAges, type EventAges, type NewestEvent } from "./newest-event.js";
+import { noAges, type EventAges, type FrameTimes } from "./frame-times.js";
 import type { Arrival } from "./socket.js";
 
 /** What a stream did within one slot. */
@@ -24,14 +24,14 @@ export interface Meter {
   isSubscribed(): boolean;
   /** The stream cannot be heard any more. */
   lost(): void;
-  /** `frame` may be kept until the slot is read. */
-  frame(frame: Buffer, arrival: Arrival, isGap?: boolean): void;
+  /** A parsed frame came. */
+  frame(frame: unknown, arrival: Arrival, isGap?: boolean): void;
   /** Ends the slot and begins the next. Null where the stream is not subscribed. */
   read(atMs: number, slotMs: number): Reading | null;
 }
 
-/** @param newest null where frames do not say when they were sent */
-export function makeMeter(newest: NewestEvent | null = null): Meter {
+/** @param times null where frames do not say when they were sent */
+export function makeMeter(times: FrameTimes | null = null): Meter {
   let subscribedMs: number | null = null;
   let heardMs = 0;
   let heard: Arrival | null = null;
@@ -46,7 +46,7 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
     messages = 0;
     longestMs = 0;
     gaps = 0;
-    return newest?.take() ?? noAges;
+    return times?.take() ?? noAges;
   }
 
   function hear(arrival: Arrival) {
@@ -62,7 +62,7 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
       heardMs = atMs;
       heard = null;
       beginSlot(atMs);
-      newest?.subscribed(atMs);
+      times?.subscribed(atMs);
     },
     isSubscribed: () => subscribedMs !== null,
     lost() {
@@ -72,7 +72,7 @@ export function makeMeter(newest: NewestEvent | null = null): Meter {
       messages += 1;
       if (isGap) gaps += 1;
       if (arrival !== heard) hear(arrival);
-      newest?.came(frame, arrival);
+      times?.came(frame, arrival);
     },
     read(atMs, slotMs) {
       // Timers are not exact: a slot may be read a little before or after its length.

@@ -8,7 +8,7 @@
 export type JsonPath = (value: unknown) => unknown;
 
 /** A key of an object, or a place in an array. */
-export type Step = string | number;
+type Step = string | number;
 
 const stepPattern =
   /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
@@ -21,12 +21,7 @@ export function parsePath(text: string): JsonPath {
   return (value) => steps.reduce(taken, value);
 }
 
-/**
- * The steps of a path, for who takes them in another way.
- *
- * @throws Error as `parsePath`
- */
-export function pathSteps(text: string): Step[] {
+function pathSteps(text: string): Step[] {
   if (!text.startsWith("$")) throw refusal(text, 0, "$");
   const steps: Step[] = [];
   let at = 1;

@@ -1,6 +1,5 @@
 /** What must hold in a registry beyond its shape. */
 
-import { framePaths, maxFramePaths } from "./frame-paths.js";
 import { parsePath } from "./json-path.js";
 import type {
   Condition,
@@ -242,7 +241,6 @@ function socketRules(
   const streams = Array.isArray(socket.streams) ? socket.streams : [];
   const channels = streams.flatMap(channelOf);
   const ofKeepAlive = at(isSound, ["keepAlive"]);
-  const framed = ["match", "ignore", "sequence"];
   return [
     ...reading(isSound, ["url"], () => urlRule(["url"], url)),
     ...reading(isSound, ["welcome"], () =>
@@ -263,13 +261,6 @@ function socketRules(
       isObject(stream)
         ? streamRules(stream, channels, able, at(isSound, place))
         : [],
-    ),
-    ...must(
-      !streams.every((_, i) =>
-        framed.every((part) => isSound(["streams", i, part])),
-      ) || framePaths(streams).length <= maxFramePaths,
-      ["streams"],
-      `at most ${maxFramePaths} different paths in match, ignore and sequence of all of them, as frames are scanned for them at once`,
     ),
   ];
 }

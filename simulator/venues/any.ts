@@ -3,7 +3,7 @@
  * with block heads, chain subscriptions, and otherwise bodies and frames that
  * hold just what the registry's paths ask for.
  */
-import { milliseconds } from "../../probe/stream/event-time.js";
+import { milliseconds } from "../../probe/rest/answer-time.js";
 import {
   conditionsOf,
   type Condition,

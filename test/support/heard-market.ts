@@ -5,7 +5,7 @@ import {
   type Counterpart,
 } from "../../probe/stream/counterpart.js";
 import { makeMeter, type Meter } from "../../probe/stream/meter.js";
-import { makeNewestEvent } from "../../probe/stream/newest-event.js";
+import { makeFrameTimes } from "../../probe/stream/frame-times.js";
 import { makeReadSlot } from "../../probe/stream/stream-slots.js";
 import {
   makeStreamVerdict,
@@ -66,9 +66,7 @@ const reconnectMs = 2_000;
 export function judgedSlots(market: Market): JudgedSlot[] {
   const { stream, rest, standstill } = market;
   const counterpart = rest && makeCounterpart(rest.cadenceMs);
-  const meter = makeMeter(
-    stream.eventTime && makeNewestEvent(stream.eventTime),
-  );
+  const meter = makeMeter(stream.eventTime && makeFrameTimes(stream.eventTime));
   const verdict = makeStreamVerdict(stream, counterpart, () => ({
     errorMs: 0,
     withinMs: 100,
@@ -129,9 +127,9 @@ function reconnection(meter: Meter, { toMs }: Span): [number, () => void][] {
 }
 
 /** When frames come, those of a standstill all at once at its end. */
-function framesOf(market: Market): { atMs: number; frames: Buffer[] }[] {
+function framesOf(market: Market): { atMs: number; frames: unknown[] }[] {
   const { standstill, hasTrailers = false } = market;
-  const arrivals = new Map<number, Buffer[]>();
+  const arrivals = new Map<number, unknown[]>();
   for (const { atMs, tradeMs } of toldBy(market)) {
     const cameMs = isWithin(atMs, standstill) ? standstill!.toMs : atMs;
     const isLost =
@@ -139,8 +137,8 @@ function framesOf(market: Market): { atMs: number; frames: Buffer[] }[] {
       atMs > standstill.fromMs &&
       atMs <= standstill.toMs + reconnectMs;
     if (isLost) continue;
-    const frames = [frameOf(tradeMs)];
-    if (hasTrailers) frames.push(Buffer.from("{}"));
+    const frames: unknown[] = [frameOf(tradeMs)];
+    if (hasTrailers) frames.push({});
     arrivals.set(cameMs, [...(arrivals.get(cameMs) ?? []), ...frames]);
   }
   return [...arrivals].map(([atMs, frames]) => ({ atMs, frames }));
@@ -196,6 +194,6 @@ function upTo(untilMs: number, everyMs: number, fromMs = everyMs): number[] {
   return Array.from({ length: count }, (_, n) => fromMs + n * everyMs);
 }
 
-function frameOf(tradeMs: number): Buffer {
-  return Buffer.from(JSON.stringify({ at: epochMs + tradeMs }));
+function frameOf(tradeMs: number): unknown {
+  return { at: epochMs + tradeMs };
 }

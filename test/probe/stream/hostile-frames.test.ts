@@ -37,8 +37,24 @@ const hostile = [
   `{"arg":{"channel":${deep}},"data":[{"ts":${deep}}]}`,
   `{"arg":{"channel":"trades"},"data":[{"ts":{"toString":null}}]}`,
   `{"arg":{"channel":"trades"},"data":[{"ts":"1e400"},{"ts":1e308}]}`,
+  `{"arg":{"channel":"trades"},"data":[{"ts":${"9".repeat(100_000)}}]}`,
+  `{"arg":{"channel":"books5"},"arg":{"channel":"trades"},"data":[],"data":null}`,
   deep,
   deepFields,
+];
+
+/** What is no JSON is passed over, whatever it is. */
+const malformed = [
+  deep.slice(1),
+  deepFields.slice(0, -1),
+  "[".repeat(200_000),
+  `{"arg":{"channel":"trades","instId":"BTC-USDT"},"data":[{"ts":"1`,
+  `{"event":"error","arg":{"channel":"trades","instId":"BTC-USDT"}`,
+  Buffer.from([0x22, 0xc3, 0x28, 0x22]),
+  Buffer.from([0xff, 0xfe, 0x7b, 0x7d]),
+  "\ufeff{}",
+  "pong",
+  "",
 ];
 
 /** As long as a notice that is read at all may be, and as deep as that allows. */
@@ -90,7 +106,7 @@ void t.test(
     await until(() => asked() === streams.length);
     let answered = false;
     sockets[0]!.on("pong", () => (answered = true));
-    for (const text of hostile) sockets[0]!.send(text);
+    for (const frame of [...hostile, ...malformed]) sockets[0]!.send(frame);
     sockets[0]!.ping();
     await until(() => answered);
     t.ok(line.opened());

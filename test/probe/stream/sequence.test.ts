@@ -23,13 +23,20 @@ const numbered = registry.venues.filter(({ socket }) =>
   socket?.streams.some(({ sequence }) => sequence),
 );
 
+const path = "$.last";
+const numbering = {
+  counter: { kind: "counter", path },
+  range: { kind: "range", path, first: "$.before" },
+  link: { kind: "link", path, previous: "$.before" },
+} as const;
+
 void t.test("each kind of numbering knows what follows", (t) => {
   const gaps = (
     kind: "counter" | "range" | "link",
     frames: [number, number?][],
   ) => {
-    const watch = watchSequence(kind);
-    return frames.map(([last, before = NaN]) => watch.isGap({ last, before }));
+    const watch = watchSequence(numbering[kind]);
+    return frames.map(([last, before]) => watch.isGap({ last, before }));
   };
   const [no, yes] = [false, true];
   t.same(gaps("counter", [[5], [6], [8], [9], [9], [3], [4]]), [
@@ -65,10 +72,24 @@ void t.test("each kind of numbering knows what follows", (t) => {
     [no, no],
     "no longer exact",
   );
-  const watch = watchSequence("counter");
-  watch.isGap({ last: 5, before: NaN });
+  const watch = watchSequence(numbering.counter);
+  watch.isGap({ last: 5 });
   watch.restart();
-  t.notOk(watch.isGap({ last: 50, before: NaN }), "another socket");
+  t.notOk(watch.isGap({ last: 50 }), "another socket");
+  t.end();
+});
+
+void t.test("a number may be a text, and what is neither is none", (t) => {
+  const watch = watchSequence(numbering.link);
+  const isGap = (last: unknown, before: unknown) =>
+    watch.isGap({ last, before });
+  t.notOk(isGap("5", "4"));
+  t.notOk(isGap(9, "5"));
+  t.notOk(isGap("12", 9));
+  for (const none of [null, undefined, "x", "1.5", Infinity, [13], {}, true])
+    t.notOk(isGap(none, 1), `${JSON.stringify(none)} is no number`);
+  t.notOk(isGap(13, 12), "nor does it change what follows");
+  t.ok(isGap(14, "12"));
   t.end();
 });
 

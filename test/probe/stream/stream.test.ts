@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { WebSocketServer, type WebSocket } from "ws";
 import { makeBackoff } from "../../../probe/stream/backoff.js";
 import { makeMeter } from "../../../probe/stream/meter.js";
-import { makeNewestEvent } from "../../../probe/stream/newest-event.js";
+import { makeFrameTimes } from "../../../probe/stream/frame-times.js";
 import { startProbe } from "../../../probe/probe.js";
 import { correctedAge, leastAge } from "../../../probe/rest/data-age.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -388,13 +388,9 @@ void t.test("what is no JSON is no data, and no harm", async (t) => {
 });
 
 void t.test("the longest silence touches the slot, wherever it began", (t) => {
-  const meter = makeMeter(makeNewestEvent({ path: "$.sent", unit: "ms" }));
+  const meter = makeMeter(makeFrameTimes({ path: "$.sent", unit: "ms" }));
   const frame = (atMs: number, said: unknown, isGap?: boolean) =>
-    meter.frame(
-      Buffer.from(JSON.stringify(said)),
-      { atMs, unixMs: 1_790_000_000_000 + atMs },
-      isGap,
-    );
+    meter.frame(said, { atMs, unixMs: 1_790_000_000_000 + atMs }, isGap);
   const sent = (atMs: number) => ({ sent: 1_790_000_000_000 + atMs });
   const read = (atMs: number) => {
     const { ages, ...reading } = meter.read(atMs, 1000)!;
@@ -433,47 +429,6 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
   t.equal(meter.read(7000, 1000), null);
   t.end();
 });
-
-void t.test(
-  "the age is the newest event's, though few frames are read",
-  (t) => {
-    const events = makeNewestEvent({ path: "$.sent", unit: "ms" });
-    const came = (atMs: number, said: unknown) =>
-      events.came(Buffer.from(JSON.stringify(said)), { atMs, unixMs: atMs });
-    const taken = () => events.take().ageMs;
-    t.equal(taken(), null, "nothing came");
-    for (let atMs = 0; atMs < 1000; atMs += 10)
-      came(atMs, { sent: atMs - atMs / 10 });
-    t.match(
-      events.take(),
-      { ageMs: 99, behindMs: 99, newestMs: 891 },
-      "the last of all",
-    );
-    t.equal(taken(), null, "each slot has its own");
-    came(2000, { sent: 1990 });
-    came(2300, {});
-    came(2310, { sent: 2290 });
-    came(2320, { sent: "soon" });
-    t.equal(taken(), 20, "one without a time is not taken for a reading");
-    events.subscribed(3000);
-    came(4000, { sent: 1000 });
-    t.match(events.take(), { ageMs: 3000, behindMs: null, newestMs: 1000 });
-    came(13_000, { sent: 1000 });
-    t.match(
-      events.take(),
-      { ageMs: 12_000, behindMs: 12_000 },
-      "what it began with may be old",
-    );
-    came(20_000, { sent: 19_990 });
-    came(20_400, { sent: 5000 });
-    t.match(
-      events.take(),
-      { ageMs: 15_400, behindMs: 410 },
-      "one that is told again makes the newest no older",
-    );
-    t.end();
-  },
-);
 
 void t.test(
   "reconnects grow rarer, to three to six a minute, with chance in them",

@@ -442,9 +442,6 @@ function plainReckoning(
  *
  * @returns how often each silence, from frame to frame, was how long
  */
-/** What it says is not looked at. */
-const noFrame = Buffer.alloc(0);
-
 function listen(random: () => number, meanMs: number, slotCount: number) {
   const meter = makeMeter();
   const silences = new Map<number, number>();
@@ -459,7 +456,7 @@ function listen(random: () => number, meanMs: number, slotCount: number) {
   while (slots.length < slotCount) {
     const readMs = (slots.length + 1) * slotMs + random() * 200;
     while (nextMs <= readMs) {
-      meter.frame(noFrame, { atMs: nextMs, unixMs: nextMs });
+      meter.frame({}, { atMs: nextMs, unixMs: nextMs });
       const quietMs = Math.round(nextMs - heardMs);
       silences.set(quietMs, (silences.get(quietMs) ?? 0) + 1);
       heardMs = nextMs;

@@ -1,0 +1,295 @@
+/** Of which stream a frame is data: what a venue sends may be anything. */
+import t from "tap";
+import type { ChannelNumbers } from "../../../probe/rest/checks.js";
+import {
+  compileFrameMatch,
+  parsedFrame,
+} from "../../../probe/stream/frame-match.js";
+import { withChannel } from "../../../probe/stream/session.js";
+import type { Stream } from "../../../shared/registry/registry.js";
+import { randomFrom } from "../../support/random-samples.js";
+
+/** Of which of these streams a frame is data. */
+function matcherOf(streams: Pick<Stream, "match" | "ignore">[]) {
+  const tests = streams.map(compileFrameMatch);
+  return (frame: unknown, channels: ChannelNumbers = new Map()): number[] => {
+    const bytes = Buffer.isBuffer(frame)
+      ? frame
+      : Buffer.from(typeof frame === "string" ? frame : JSON.stringify(frame));
+    const value = parsedFrame(bytes);
+    if (value === undefined) return [];
+    return [...tests.keys()].filter((place) => tests[place]!(value, channels));
+  };
+}
+
+void t.test("a frame is data when it matches and is not to be ignored", (t) => {
+  const read = matcherOf([
+    {
+      match: { path: "$.arg.channel", equals: "trades" },
+      ignore: { path: "$.event" },
+    },
+  ]);
+  t.equal(read({ arg: { channel: "trades" } }).length, 1);
+  t.equal(read({ event: null, arg: { channel: "trades" } }).length, 1);
+  for (const other of [
+    { arg: { channel: "books" } },
+    { event: "subscribe", arg: { channel: "trades" } },
+    { arg: { channel: "trades" }, event: "subscribe" },
+    null,
+    "trades",
+  ])
+    t.same(read(other), []);
+  t.end();
+});
+
+void t.test("a frame is data when all of a list matches", (t) => {
+  const read = matcherOf(
+    ["trades", "books"].map((equals) => ({
+      match: [{ path: "$.arg.channel", equals }, { path: "$.data" }],
+    })),
+  );
+  const arg = { channel: "books" };
+  t.same(read({ arg, data: [] }), [1]);
+  t.same(read({ data: 0, arg }), [1], "in any order");
+  for (const other of [{ arg }, { arg, event: "subscribe" }, { data: [] }])
+    t.same(read(other), []);
+  t.same(read({ arg, data: null }), []);
+  t.same(read({ arg: { channel: "x" }, data: [] }), []);
+  t.end();
+});
+
+void t.test("a frame that was cut off is no data", (t) => {
+  const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
+  const whole = `{"e":"trade","data":[1,2,{"x":"}"}]}`;
+  t.equal(read(whole).length, 1);
+  t.equal(read(`  ${whole}\n`).length, 1, "blanks are none of it");
+  for (let length = 0; length < whole.length; length += 1)
+    t.same(read(whole.slice(0, length)), [], whole.slice(0, length));
+  t.end();
+});
+
+void t.test("a frame that is no JSON to its end is no data", (t) => {
+  const read = matcherOf([
+    { match: [{ path: "$.arg.channel", equals: "books" }, { path: "$.data" }] },
+  ]);
+  const begin = `{"arg":{"channel":"books"},"data":[1],"more":`;
+  t.same(read(`${begin}1}`), [0]);
+  for (const end of [
+    ...["}", "what?}", "[}", "]}", "[1,]}", "{'a':1}}", "01}", "1.}", "NaN}"],
+    ...[
+      "1}}",
+      "1} {}",
+      "1},",
+      `"a\nb"}`.replace("\\n", "\n"),
+      `"\\x"}`,
+      "1]",
+      "1",
+    ],
+  ])
+    t.same(read(`${begin}${end}`), [], end);
+  t.same(read(`\ufeff${begin}1}`), [], "a byte order mark is no JSON");
+  t.end();
+});
+
+void t.test("of a key that comes twice, the last counts", (t) => {
+  const read = matcherOf([
+    { match: { path: "$.e", equals: "trade" }, ignore: { path: "$.event" } },
+    { match: { path: "$.e.x", equals: 1 } },
+  ]);
+  t.same(read(`{"e":"book","e":"trade"}`), [0]);
+  t.same(read(`{"e":"trade","e":"book"}`), []);
+  t.same(read(`{"e":"book","\\u0065":"trade"}`), [0], "however it is written");
+  t.same(read(`{"e":"trade","event":null,"event":"subscribe"}`), []);
+  t.same(read(`{"e":"trade","event":"subscribe","event":null}`), [0]);
+  t.same(
+    read(`{"e":{"x":1},"e":{"y":1}}`),
+    [],
+    "it takes all of the first's place",
+  );
+  t.end();
+});
+
+void t.test("a socket's streams may look at any number of places", (t) => {
+  const places = 40;
+  const read = matcherOf(
+    Array.from({ length: places }, (_, place) => ({
+      match: { path: `$.data[${place}].x`, equals: place },
+    })),
+  );
+  const data = Array.from({ length: places }, (_, x) => ({ x }));
+  t.same(read({ data }), [...data.keys()]);
+  t.same(read({ data: data.with(33, { x: 0 }) }).length, places - 1);
+  t.end();
+});
+
+void t.test("bytes that are no UTF-8 are no harm", (t) => {
+  const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
+  const frame = (...bytes: number[]) =>
+    Buffer.concat([
+      Buffer.from(`{"e":"trade","x":"`),
+      Buffer.from(bytes),
+      Buffer.from(`"}`),
+    ]);
+  for (const bytes of [[0xc3, 0x28], [0xff], [0xed, 0xa0, 0x80], [0xc0, 0x80]])
+    t.same(read(frame(...bytes)), [0], "within a text they are only odd signs");
+  t.same(read(frame(0)), [], "but a text holds no control characters");
+  t.same(read(Buffer.from([0xff, 0xfe, 0x7b, 0x7d])), []);
+  t.end();
+});
+
+void t.test("broken, cut and scrambled frames throw nothing", (t) => {
+  const random = randomFrom(1);
+  const pick = (list: readonly string[]) =>
+    list[Math.floor(random() * list.length)]!;
+  const scraps = [...'{}[]",:\\0-e.tn u', "\u0000", "é", "\\u12", "\ufeff"];
+  const read = matcherOf([
+    { match: { path: "$.data[0].x" }, ignore: { path: "$['e v']" } },
+    { match: { path: "$[0]", equals: "{chanId:a}" } },
+    { match: { path: "$.constructor" } },
+    { match: { path: "$.__proto__.x" } },
+    { match: { path: "$.length" } },
+  ]);
+  const channels = new Map([["a", 17]]);
+  for (let i = 0; i < 4000; i += 1) {
+    let text = pick([
+      `{"data":[{"x":1e400},[]],"e v":null,"__proto__":{"y":"\\ud83d\\ude00"}}`,
+      `[17,"hb",[1,-2.5E-7,true,false,null]]`,
+    ]);
+    for (let cuts = 0; cuts < 1 + random() * 3; cuts += 1) {
+      const at = Math.floor(random() * (text.length + 1));
+      const width = Math.floor(random() * 4);
+      text = text.slice(0, at) + pick(scraps) + text.slice(at + width);
+      if (random() < 0.2) text = text.slice(0, at);
+    }
+    const bytes = Buffer.from(text);
+    if (random() < 0.2 && bytes.length > 0)
+      bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
+    for (const place of read(bytes, channels))
+      t.ok(place < 2, `a frame has no own ${text}`);
+  }
+  t.end();
+});
+
+void t.test(
+  "a long frame takes no longer than as many bytes in short ones",
+  (t) => {
+    const read = matcherOf([
+      { match: { path: "$.e", equals: "trade" } },
+      { match: { path: "$[0][0][0]", equals: 7 } },
+    ]);
+    const shapes: [what: string, text: (size: number) => string][] = [
+      ["deep arrays", (size) => "[".repeat(size / 2) + "]".repeat(size / 2)],
+      [
+        "deep objects",
+        (size) => `${'{"a":'.repeat(size / 6)}1${"}".repeat(size / 6)}`,
+      ],
+      ["many keys", (size) => `{${keys(size / 12)},"y":1}`],
+      ["the same key", (size) => `{${`"\\u0061b":1,`.repeat(size / 12)}"y":1}`],
+      ["numbers for keys", (size) => `{${keys(size / 12, 7919)},"y":1}`],
+      ["one text", (size) => `["${'\\"'.repeat(size / 2)}"]`],
+      ["never closed", (size) => `{"x":[${'"'.repeat(size)}}`],
+      ["a long number", (size) => `[${"1".repeat(size)}]`],
+      ["empty objects", (size) => `[${"{},".repeat(size / 3)}1]`],
+      ["blanks", (size) => `[${" ".repeat(size)}]`],
+    ];
+    for (const [what, make] of shapes) {
+      const short = Buffer.from(make(1000));
+      const long = Buffer.from(make(100 * 1000));
+      // As much work for both: one that takes no time at all would be no measure.
+      const cpuMs = (bytes: Buffer, times: number) =>
+        Math.min(
+          ...Array.from({ length: 3 }, () => {
+            const before = process.cpuUsage();
+            for (let i = 0; i < times; i += 1) read(bytes);
+            const { user, system } = process.cpuUsage(before);
+            return (user + system) / 1000;
+          }),
+        );
+      const ratio = cpuMs(long, 10) / cpuMs(short, 1000);
+      // What grows with the square of the length would take a hundred times as long.
+      t.ok(ratio < 20, `${what}: ${ratio.toFixed(1)} times`);
+    }
+    t.end();
+  },
+);
+
+void t.test("a frame of too many parts is not read", (t) => {
+  const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
+  const frame = (parts: number) =>
+    `{"e":"trade","x":[${"[],".repeat(parts - 5)}{}]}`;
+  t.same(read(frame(50_000)), [0]);
+  t.same(read(frame(50_001)), []);
+  const levels = JSON.stringify(Array(5000).fill(["118.25", "0.0143", "1"]));
+  t.same(read(`{"e":"trade","bids":${levels},"asks":${levels}}`), [0]);
+  const text = JSON.stringify("x".repeat(4_000_000));
+  t.same(read(`{"e":"trade","x":${text}}`), [0], "as long as may be");
+  t.end();
+});
+
+void t.test("the longest frames stop the program for no time", (t) => {
+  const size = 4 * 1024 * 1024;
+  const shapes: [what: string, text: string][] = [
+    ["deep", "[".repeat(size / 2) + "]".repeat(size / 2)],
+    ["never closed", "[".repeat(size)],
+    ["empty objects", `[${"{},".repeat(size / 3)}1]`],
+    ["keys", `{${keys(size / 12)}}`],
+    ["texts", `[${`"",`.repeat(size / 3)}1]`],
+    ["numbers", `[${"1.5,".repeat(size / 4)}1]`],
+  ];
+  for (const [what, text] of shapes) {
+    const bytes = Buffer.from(text);
+    const before = process.cpuUsage();
+    parsedFrame(bytes);
+    const { user, system } = process.cpuUsage(before);
+    const tookMs = (user + system) / 1000;
+    // bearableMs.answer: what stands still for longer measures nothing.
+    t.ok(tookMs < 250, `${what}: ${tookMs.toFixed(0)} ms of processor`);
+  }
+  t.end();
+});
+
+/** Members of an object, each with another key. */
+function keys(count: number, step?: number): string {
+  return Array.from({ length: count }, (_, i) =>
+    JSON.stringify(step ? String(i * step) : `k${i.toString(36)}`),
+  )
+    .map((key) => `${key}:1`)
+    .join(",");
+}
+
+void t.test(
+  "Bitfinex' frames are known by the number of their channel",
+  (t) => {
+    const read = matcherOf([
+      {
+        match: { path: "$[0]", equals: "{chanId:ticker}" },
+        ignore: { path: "$[1]", equals: "hb" },
+      },
+    ]);
+    const channels = new Map([["ticker", 17]]);
+    t.same(read([17, [1]]), [], "not before the number is known");
+    t.equal(read([17, [1]], channels).length, 1);
+    t.same(read([18, [1]], channels), []);
+    t.same(read([17, "hb"], channels), []);
+    const nameless = withChannel(
+      { event: "subscribed", channel: "ticker" },
+      new Map(),
+      1,
+    );
+    for (const frame of [[], {}, [null], 17])
+      t.same(read(frame, nameless), [], "a channel without a number has none");
+    t.end();
+  },
+);
+
+void t.test("one frame may be data of two streams, or of another one", (t) => {
+  const read = matcherOf([
+    { match: { path: "$.a" } },
+    { match: { path: "$.b", equals: 7 } },
+    { match: { path: "$" } },
+  ]);
+  t.same(read({ a: 1, b: 7, t: 1 }), [0, 1, 2]);
+  t.same(read({ t: 1, b: 7.0 }), [1, 2]);
+  t.same(read({ b: "7" }), [2]);
+  t.end();
+});

@@ -1,0 +1,73 @@
+/** When the events of a stream's frames were, and how old they make it. */
+import t from "tap";
+import { compileTime } from "../../../probe/rest/answer-time.js";
+import { eventAge } from "../../../probe/rest/checks.js";
+import { makeFrameTimes } from "../../../probe/stream/frame-times.js";
+
+const expected = 1_790_000_000_123;
+
+void t.test("the venue's time is read in each of its units", (t) => {
+  const timeOf = (unit: "ns" | "us" | "ms" | "s" | "iso", value: unknown) =>
+    compileTime({ path: "$.t", unit })({ t: value });
+  t.equal(Math.round(timeOf("ns", "1790000000123000000")!), expected);
+  t.equal(Math.round(timeOf("us", 1_790_000_000_123_000)!), expected);
+  t.equal(timeOf("ms", expected), expected);
+  t.equal(timeOf("ms", `${expected}.4`), expected + 0.4);
+  t.equal(timeOf("ms", 1.790000000123e12), expected);
+  t.equal(timeOf("s", 1_790_000_000), 1_790_000_000_000);
+  t.equal(timeOf("iso", new Date(expected).toISOString()), expected);
+  t.equal(timeOf("iso", "2026-09-21T14:13:20.123456789Z"), expected);
+  for (const nonsense of [null, {}, "soon", undefined])
+    t.equal(timeOf("ms", nonsense), null);
+  t.end();
+});
+
+void t.test("an event a day off has a wrong stamp, and no age", (t) => {
+  const timeOf = compileTime({ path: "$.ts", unit: "ms" });
+  const nowMs = 1_790_000_000_000;
+  const ageOf = (ts: unknown) => eventAge(timeOf({ ts }), nowMs);
+  t.equal(ageOf(nowMs - 1234.4), 1234);
+  t.equal(ageOf(nowMs + 10), -10);
+  t.equal(ageOf(nowMs - 86_400_000), 86_400_000);
+  for (const wrong of ["0", "1", 0, "1e300", -1e300, "1e400", 1e15, "", null])
+    t.equal(ageOf(wrong), null, String(wrong));
+  t.end();
+});
+
+void t.test("the age is that of the last frame that bears a time", (t) => {
+  const events = makeFrameTimes({ path: "$.sent", unit: "ms" });
+  const came = (atMs: number, said: unknown) =>
+    events.came(said, { atMs, unixMs: atMs });
+  const taken = () => events.take().ageMs;
+  t.equal(taken(), null, "nothing came");
+  for (let atMs = 0; atMs < 1000; atMs += 10)
+    came(atMs, { sent: atMs - atMs / 10 });
+  t.match(
+    events.take(),
+    { ageMs: 99, behindMs: 99, newestMs: 891 },
+    "the last of all",
+  );
+  t.equal(taken(), null, "each slot has its own");
+  came(2000, { sent: 1990 });
+  came(2300, {});
+  came(2310, { sent: 2290 });
+  came(2320, { sent: "soon" });
+  t.equal(taken(), 20, "one without a time is not taken for a reading");
+  events.subscribed(3000);
+  came(4000, { sent: 1000 });
+  t.match(events.take(), { ageMs: 3000, behindMs: null, newestMs: 1000 });
+  came(13_000, { sent: 1000 });
+  t.match(
+    events.take(),
+    { ageMs: 12_000, behindMs: 12_000 },
+    "what it began with may be old",
+  );
+  came(20_000, { sent: 19_990 });
+  came(20_400, { sent: 5000 });
+  t.match(
+    events.take(),
+    { ageMs: 15_400, behindMs: 410 },
+    "one that is told again makes the newest no older",
+  );
+  t.end();
+});
