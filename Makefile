@@ -48,7 +48,7 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/engine-mutants.test.js dist/test/server/engine/engine-numbers.test.js
 	GAPPED_WORLDS=6 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/catch-up.test.js
 	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/stream/quiet-gaps.test.js
-	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/sharing/watch.test.js
+	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/lease/heartbeat.test.js
 	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/reconcile.test.js
 	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep.test.js
 	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/database/upgrade.test.js

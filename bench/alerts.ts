@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
-import { letterFor } from "../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../server/alerts/formats/format-alert.js";
 import { makePoster, type Poster } from "../server/alerts/delivery/post.js";
 import { deliveryRules } from "../server/alerts/delivery/rules.js";
-import type { Pool } from "../shared/database/db.js";
+import type { Pool } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
 import {
   addChannel,
@@ -86,7 +86,7 @@ function start(pool: Pool, poster: Poster) {
     poster,
     sealing,
     write: (to, alert, sent) =>
-      letterFor(to, alert, {
+      formatAlert(to, alert, {
         ...sent,
         baseUrl: "https://status.example",
         userAgent: "venuewatch/bench",

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openPool, type Pool, sql } from "../shared/database/db.js";
+import { openPool, type Pool, sql } from "../shared/database/pool.js";
 import { migrate } from "../server/database/migrate.js";
 import { packagedFile } from "../shared/config/package.js";
 import { type Registry } from "../shared/registry/registry.js";

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { request } from "undici";
 import { startWeb } from "../server/api/web.js";
-import { sql } from "../shared/database/db.js";
+import { sql } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
 import { listen } from "../shared/config/listen.js";
 import { spreadOf, timesMs, type Figure } from "./figure.js";

@@ -4,7 +4,7 @@
  * after its timeout.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { openPool, sql } from "../shared/database/db.js";
+import { openPool, sql } from "../shared/database/pool.js";
 import { startCore } from "../server/engine/core.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import type { Fault, Sample } from "../shared/measurement/sample.js";

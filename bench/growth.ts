@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { openPool, type Pool, sql } from "../shared/database/db.js";
+import { openPool, type Pool, sql } from "../shared/database/pool.js";
 import { accepted, tick } from "../server/engine/tick.js";
 import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
 import { migrate } from "../server/database/migrate.js";

@@ -4,7 +4,7 @@
  * chunks take two.
  */
 import { readFile } from "node:fs/promises";
-import { type Pool, sql } from "../shared/database/db.js";
+import { type Pool, sql } from "../shared/database/pool.js";
 import { startWeb } from "../server/api/web.js";
 import { tick } from "../server/engine/tick.js";
 import { packagedFile } from "../shared/config/package.js";

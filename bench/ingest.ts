@@ -1,6 +1,6 @@
 /** How quickly samples get in, against the quickest plain batched insert of the same columns into the same table. */
 import { batchSize } from "../probe/delivery/ship.js";
-import { type Pool, sql } from "../shared/database/db.js";
+import { type Pool, sql } from "../shared/database/pool.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import { componentsOf } from "../shared/registry/registry.js";
 import type { Sample } from "../shared/measurement/sample.js";

@@ -1,4 +1,4 @@
-import { type Pool, sql } from "../shared/database/db.js";
+import { type Pool, sql } from "../shared/database/pool.js";
 import { componentsOf, type Registry } from "../shared/registry/registry.js";
 
 /** Adds copies of venues until there are so many components. */

@@ -1,6 +1,6 @@
 /** What it costs to compare ninety days of incidents with as many notices of the venues' own, from nothing. */
 import { startWeb } from "../server/api/web.js";
-import { type Pool, sql } from "../shared/database/db.js";
+import { type Pool, sql } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
 import { request } from "undici";
 import { spreadOf, timesMs, type Figure } from "./figure.js";

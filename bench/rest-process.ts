@@ -4,8 +4,8 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { Client } from "undici";
 import { makeClockWatch } from "../probe/network/clock-error.js";
 import { systemClock } from "../probe/schedule/clock.js";
-import { freshEvery } from "../probe/schedule/fresh-share.js";
-import { startLoopWatch } from "../probe/schedule/loop-watch.js";
+import { freshEvery } from "../probe/schedule/fresh-connection-share.js";
+import { startEventLoopWatch } from "../probe/schedule/event-loop-watch.js";
 import { makeResolver } from "../probe/network/resolver.js";
 import { restTasks } from "../probe/schedule/rest-tasks.js";
 import { makeRest } from "../probe/rest/rest.js";
@@ -287,7 +287,7 @@ function makeProbe(
     resolver: makeResolver([]),
     clock: makeClockWatch(),
   });
-  const watch = startLoopWatch();
+  const watch = startEventLoopWatch();
   const venues = Array.from(
     { length: Math.ceil(count / venuesEndpoints) },
     (_, n) =>

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
-import { openPool, type Pool, sql } from "../shared/database/db.js";
+import { openPool, type Pool, sql } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
 import { migrate } from "../server/database/migrate.js";
 import { packagedFile } from "../shared/config/package.js";

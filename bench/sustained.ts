@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startShip } from "../probe/delivery/ship.js";
 import { openSpool } from "../probe/delivery/spool.js";
-import { sql } from "../shared/database/db.js";
+import { sql } from "../shared/database/pool.js";
 import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import type { Figure } from "./figure.js";

@@ -4,7 +4,7 @@
  *
  * Each tick is as in life: samples of two more seconds have come in, a few of them bad, and all that it writes counts.
  */
-import { type Pool, sql } from "../shared/database/db.js";
+import { type Pool, sql } from "../shared/database/pool.js";
 import { accepted, tick } from "../server/engine/tick.js";
 import { rulesRow } from "../server/engine/rules.js";
 import { type Figure, type Spread, spreadOf, timesMs } from "./figure.js";

@@ -2,7 +2,7 @@
  * How often do the bounds of an uptime contain the truth? Of random histories that were measured in part, by how they were measured,
  * by window, for other kinds of venues than those that the method was tuned on, and for fleets; and how long a board's bounds take.
  */
-import { sql } from "../shared/database/db.js";
+import { sql } from "../shared/database/pool.js";
 import {
   boundsOfFleet,
   containedPct,

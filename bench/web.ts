@@ -5,7 +5,7 @@ import { request } from "undici";
 import { sendCsv } from "../server/api/csv.js";
 import { startWeb } from "../server/api/web.js";
 import { operations } from "../server/api/operations.js";
-import { type Pool, sql } from "../shared/database/db.js";
+import { type Pool, sql } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
 import { listen } from "../shared/config/listen.js";
 import type { Registry } from "../shared/registry/registry.js";

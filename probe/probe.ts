@@ -5,7 +5,7 @@ import {
   type RestEndpoint,
   type Venue,
 } from "../shared/registry/registry.js";
-import type { ClockError } from "./sharing/watch.js";
+import type { ClockError } from "./lease/heartbeat.js";
 import type { Trouble } from "../shared/measurement/trouble.js";
 import { makeAnswerVerdict } from "./rest/answer-verdict.js";
 import { makeChainHeads } from "./rest/chain-heads.js";
@@ -14,10 +14,10 @@ import { systemClock, type Clock } from "./schedule/clock.js";
 import { makeCounterpart, type Counterpart } from "./stream/counterpart.js";
 import {
   bearableMs,
-  startLoopWatch,
-  type LoopWatch,
-} from "./schedule/loop-watch.js";
-import { isUnmeasured, type Outcome } from "./rest/measurement.js";
+  startEventLoopWatch,
+  type EventLoopWatch,
+} from "./schedule/event-loop-watch.js";
+import { isUnmeasured, type MeasurementOutcome } from "./rest/measurement.js";
 import { makeResolver } from "./network/resolver.js";
 import { restTasks } from "./schedule/rest-tasks.js";
 import { makeRest } from "./rest/rest.js";
@@ -33,7 +33,10 @@ import {
 } from "./delivery/ship.js";
 import type { Spool } from "./delivery/spool.js";
 import { startStreams } from "./stream/stream.js";
-import { startTally, type TallyStatus } from "./schedule/tally.js";
+import {
+  startSlotCounters,
+  type SlotCounts,
+} from "./schedule/slot-counters.js";
 import { isBeyondBearing, makeTroubles } from "./network/troubles.js";
 
 export interface ProbeOptions {
@@ -53,7 +56,7 @@ export interface ProbeOptions {
   onTurn?: (lateMs: number) => void;
 }
 
-export interface ProbeStatus extends TallyStatus, ShipStatus {
+export interface ProbeStatus extends SlotCounts, ShipStatus {
   socketsOpen: number;
   /** Ids of the venues that are being measured. */
   watching: string[];
@@ -87,14 +90,14 @@ export function startProbe(options: ProbeOptions): Probe {
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
   const clockWatch = makeClockWatch();
   const resolver = makeResolver(registry.venues.flatMap(hostsOf));
-  const tally = startTally(log);
+  const tally = startSlotCounters(log);
   const ship = startShip({ spool, record, log });
   const troubles = makeTroubles({
     clockError: () => clockWatch.read(),
     spoolTrouble: () => ship.status().trouble,
     log,
   });
-  const watch = startLoopWatch();
+  const watch = startEventLoopWatch();
   const certificates = makeSeenCertificates();
   const rest = makeRest({ userAgent, resolver, clock: clockWatch });
   const heads = makeChainHeads(registry.chains ?? {});
@@ -223,7 +226,7 @@ function counterpartsOf({ rest }: Venue): ReadonlyMap<string, Counterpart> {
 }
 
 /** The slot of a stream lies before its scheduled instant, and so may a standstill of ours that made its silence. */
-function slotWatched(watch: LoopWatch) {
+function slotWatched(watch: EventLoopWatch) {
   return (task: Task): Task => ({
     ...task,
     async measure(slotAt, signal) {
@@ -245,7 +248,7 @@ function slotWatched(watch: LoopWatch) {
 function inRightTime(clock: ClockWatch) {
   return (task: Task): Task => ({
     ...task,
-    async measure(slotAt, signal): Promise<Outcome> {
+    async measure(slotAt, signal): Promise<MeasurementOutcome> {
       const outcome = await task.measure(slotAt, signal);
       const error = clock.read();
       if (isBeyondBearing(error)) return { unmeasured: "clock" };

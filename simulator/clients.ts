@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request, type IncomingHttpHeaders } from "node:http";
 import { WebSocket } from "ws";
 
-export interface Answer {
+export interface SimulatedAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
@@ -22,7 +22,7 @@ export function ask(
   { url, method, body }: { url: string; method: string; body?: unknown },
   region?: string,
   timeoutMs = 5000,
-): Promise<Answer> {
+): Promise<SimulatedAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
       method,
@@ -68,7 +68,7 @@ export async function outcomeOf(
   }
 }
 
-export interface Client {
+export interface VenueClient {
   ws: WebSocket;
   /** Every frame so far, as text. */
   frames: string[];
@@ -83,7 +83,7 @@ export async function connect(
   url: string,
   region?: string,
   autoPong = true,
-): Promise<Client> {
+): Promise<VenueClient> {
   const ws = new WebSocket(url, {
     autoPong,
     headers: { "user-agent": userAgent(region) },
@@ -117,7 +117,7 @@ export async function connect(
 }
 
 /** Sends as the registry writes it: texts as they are, the rest as JSON with the time filled in. */
-export function send({ ws }: Client, message: unknown): void {
+export function send({ ws }: VenueClient, message: unknown): void {
   const unixSeconds = String(Math.floor(Date.now() / 1000));
   ws.send(
     typeof message === "string"

@@ -8,7 +8,7 @@ import {
 } from "../server/alerts/channels/open-destination.js";
 import { removeChannel } from "../server/alerts/channels/remove-channel.js";
 import type { Sealing } from "../server/alerts/channels/sealing.js";
-import type { Pool } from "../shared/database/db.js";
+import type { Pool } from "../shared/database/pool.js";
 import type { Log } from "../shared/log/log.js";
 import { UserError } from "../shared/process/user-error.js";
 import {

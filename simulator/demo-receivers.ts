@@ -7,7 +7,7 @@ import type { NewChannel } from "../server/alerts/channels/add-channel.js";
 import type { Alert } from "../server/alerts/formats/alert.js";
 import type { Log } from "../shared/log/log.js";
 import {
-  type Arrival,
+  type ReceivedAlert,
   type Reaction,
   type Receiver,
   startReceiver,
@@ -127,7 +127,7 @@ export async function tellSecrets(dir: string, secrets: ByName) {
 
 async function startReceiverAt(
   port: number,
-  react: (arrival: Omit<Arrival, "reaction">) => Reaction,
+  react: (arrival: Omit<ReceivedAlert, "reaction">) => Reaction,
 ): Promise<Receiver> {
   try {
     return await startReceiver({ react, port, keep: false });
@@ -141,7 +141,10 @@ async function startReceiverAt(
 function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
   const read = channel.format === "native" ? signedAlert : chatMessage;
   let n = 0;
-  return ({ headers, body }: Pick<Arrival, "headers" | "body">): Reaction => {
+  return ({
+    headers,
+    body,
+  }: Pick<ReceivedAlert, "headers" | "body">): Reaction => {
     const what = read(headers, body, secretsIn(dir)[name]);
     if (typeof what === "number") {
       log.warn("refused what is no alert for this receiver", {
@@ -158,7 +161,7 @@ function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
 
 /** What is to be logged of it, or the status with which it is refused. */
 function signedAlert(
-  headers: Arrival["headers"],
+  headers: ReceivedAlert["headers"],
   body: Buffer,
   secret: string | undefined,
 ) {
@@ -170,7 +173,7 @@ function signedAlert(
 }
 
 /** Nothing is signed here: whoever knows the address may post. */
-function chatMessage(_: Arrival["headers"], body: Buffer) {
+function chatMessage(_: ReceivedAlert["headers"], body: Buffer) {
   try {
     const { text } = JSON.parse(body.toString()) as { text?: unknown };
     return typeof text === "string" ? { text } : 400;

@@ -1,10 +1,10 @@
 /** What can go wrong in the world, for whom, and from when to when. */
 /** Where a kind of fault acts: on REST answers, on connections of the socket, on the streams that flow through it, on the status feed. */
-export type Place = "rest" | "connection" | "stream" | "official";
+export type FaultPlace = "rest" | "connection" | "stream" | "official";
 
 interface KindRules {
   /** Empty: the whole venue, for every region alike. */
-  places: Place[];
+  places: FaultPlace[];
   /** Numbers and texts that this kind takes. */
   takes: (keyof FaultDetails)[];
 }
@@ -140,15 +140,15 @@ function covers(pattern: string | undefined, component: string): boolean {
 }
 
 /** `ws:*` may mean connections and streams. */
-export function placesOf(component: string): Place[] {
+export function placesOf(component: string): FaultPlace[] {
   if (component.startsWith("rest:")) return ["rest"];
   if (component === "official") return ["official"];
   if (component === "ws:conn") return ["connection"];
   return component === "ws:*" ? ["connection", "stream"] : ["stream"];
 }
 
-export function actsOn(kind: FaultKind, place: Place): boolean {
-  return (rules[kind].places as Place[]).includes(place);
+export function actsOn(kind: FaultKind, place: FaultPlace): boolean {
+  return (rules[kind].places as FaultPlace[]).includes(place);
 }
 
 function underWay(fault: ScriptedFault, at: Date): boolean {

@@ -3,7 +3,7 @@
  * roll-ups are refreshed over them, and the engine decides what they mean. Only the samples are invented.
  */
 import { readFile } from "node:fs/promises";
-import { type Db, type Pool, sql } from "../shared/database/db.js";
+import { type Db, type Pool, sql } from "../shared/database/pool.js";
 import { rulesRow } from "../server/engine/rules.js";
 import { accepted, type Decided, type Refused } from "../server/engine/tick.js";
 import type { Log } from "../shared/log/log.js";

@@ -1,9 +1,9 @@
 /** The rules by which venues tell a living client from a dead one. Times are the venue's. */
-import type { Session, Timer } from "./player.js";
+import type { VenueSession, Timer } from "./player.js";
 
 /** Pings by protocol; a client that leaves a ping unanswered for `pongWithinMs` is dropped. */
 export function pingOrDrop(
-  session: Session,
+  session: VenueSession,
   everyMs: number,
   pongWithinMs: number,
 ): void {
@@ -24,7 +24,7 @@ export function pingOrDrop(
 }
 
 /** Pings by protocol; a missing pong is noted, for no document says that this venue drops such a client. */
-export function pingOrNote(session: Session, everyMs: number): void {
+export function pingOrNote(session: VenueSession, everyMs: number): void {
   let awaited = false;
   session.ws.on("pong", () => (awaited = false));
   session.every(everyMs, pingNow);
@@ -38,7 +38,7 @@ export function pingOrNote(session: Session, everyMs: number): void {
 
 /** Drops the client unless the returned function is called again and again within `withinMs`. */
 export function dropAfter(
-  session: Session,
+  session: VenueSession,
   withinMs: number,
   missed: string,
   code: number | null,
@@ -51,7 +51,7 @@ export function dropAfter(
 }
 
 /** Drops a client that sends more frames in a second than the venue allows; pings and pongs count. */
-export function limitFrames(session: Session, perSecond: number): void {
+export function limitFrames(session: VenueSession, perSecond: number): void {
   let frames = 0;
   for (const event of ["message", "ping", "pong"]) session.ws.on(event, count);
   session.every(1000, () => (frames = 0));

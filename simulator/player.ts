@@ -2,7 +2,7 @@
 import type { WebSocket } from "ws";
 import type { Tick } from "./market.js";
 
-export interface Player {
+export interface VenuePlayer {
   /** Bodies of good answers, by endpoint name. An endpoint that is missing here is answered from its proof path. */
   rest: Record<string, (tick: Tick) => unknown>;
   /** What this venue says under HTTP 200 when it refuses. */
@@ -16,7 +16,7 @@ export interface SocketRules {
   /** A longer frame of the client closes the socket with 1009. Default 65,536. */
   maxClientFrameBytes?: number;
   /** Begins to talk to a client that has just connected: welcome, pings, deadlines. */
-  converse(session: Session): Conversation;
+  converse(session: VenueSession): Conversation;
 }
 
 export interface Conversation {
@@ -27,7 +27,7 @@ export interface Conversation {
 }
 
 /** One client's socket. All milliseconds are the venue's: the world divides them by its time scale. */
-export interface Session {
+export interface VenueSession {
   readonly ws: WebSocket;
   tick(): Tick;
   /** Sends a control frame: a welcome, an acknowledgement, a heartbeat. */

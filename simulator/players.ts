@@ -1,6 +1,6 @@
 /** Who plays which venue. A venue that is not listed is played from its registry entry alone. */
 import type { Venue } from "../shared/registry/registry.js";
-import type { Player } from "./player.js";
+import type { VenuePlayer } from "./player.js";
 import { binance, binanceFutures } from "./venues/binance.js";
 import { bitfinex } from "./venues/bitfinex.js";
 import { bitget } from "./venues/bitget.js";
@@ -16,7 +16,7 @@ import { krakenFutures } from "./venues/kraken-futures.js";
 import { kucoin, kucoinFutures } from "./venues/kucoin.js";
 import { okx } from "./venues/okx.js";
 
-const players: Record<string, Player> = {
+const players: Record<string, VenuePlayer> = {
   binance,
   coinbase,
   kraken,
@@ -34,6 +34,6 @@ const players: Record<string, Player> = {
   "kucoin-futures": kucoinFutures,
 };
 
-export function playerOf(venue: Venue): Player {
+export function playerOf(venue: Venue): VenuePlayer {
   return players[venue.id] ?? anyVenue(venue);
 }

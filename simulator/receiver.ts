@@ -14,7 +14,7 @@ export type Reaction =
   | "hang"
   | "reset";
 
-export interface Arrival {
+export interface ReceivedAlert {
   /** Of the URL: which channel it came for. */
   path: string;
   headers: IncomingMessage["headers"];
@@ -28,12 +28,12 @@ export interface Receiver {
   /** `http://127.0.0.1:port`, or https. */
   origin: string;
   /** In the order in which they came; none where they are not kept. */
-  arrivals: Arrival[];
+  arrivals: ReceivedAlert[];
   close: () => Promise<void>;
 }
 
 export interface ReceiverOptions {
-  react?: (arrival: Omit<Arrival, "reaction">) => Reaction;
+  react?: (arrival: Omit<ReceivedAlert, "reaction">) => Reaction;
   tls?: { key: string; cert: string };
   port?: number;
   /** False: nothing of what came is kept, as it would be for days. */
@@ -46,7 +46,7 @@ export async function startReceiver({
   port = 0,
   keep = true,
 }: ReceiverOptions = {}): Promise<Receiver> {
-  const arrivals: Arrival[] = [];
+  const arrivals: ReceivedAlert[] = [];
   const answer = (request: IncomingMessage, response: ServerResponse) =>
     void receive(request, response);
   const server = tls ? createTlsServer(tls, answer) : createServer(answer);

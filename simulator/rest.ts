@@ -4,7 +4,7 @@ import type { RestEndpoint } from "../shared/registry/registry.js";
 import type { ScriptedFault } from "./faults.js";
 import { faultyAnswers, slowness } from "./faulty-answers.js";
 import { worldPath } from "./loopback.js";
-import type { Feed } from "./notices/feed.js";
+import type { SimulatedFeed } from "./notices/feed.js";
 import { sendJson } from "./send.js";
 import { regionOf, type Stage } from "./stage.js";
 import { blocksOff, headAt } from "./heads.js";
@@ -14,7 +14,7 @@ const maxRequestBytes = 65_536;
 
 export function serveRest(
   stage: Stage,
-  feed: Feed | null,
+  feed: SimulatedFeed | null,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answered = new Map<string, number>();
   return function onRequest(request, response) {

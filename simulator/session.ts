@@ -1,6 +1,11 @@
 /** One client's socket at one venue: control frames, data at the rate of the registry, deadlines on the venue's clock. */
 import type { RawData, WebSocket } from "ws";
-import type { Conversation, FrameMaker, Session, Timer } from "./player.js";
+import type {
+  Conversation,
+  FrameMaker,
+  VenueSession,
+  Timer,
+} from "./player.js";
 import type { Stage } from "./stage.js";
 
 /** A client that does not read gets nothing more until it does. */
@@ -23,7 +28,7 @@ export function startSession(
   const playing = new Set<string>();
   let isStopped = false;
   const ageMs = stage.latencyMs(region);
-  const session: Session = {
+  const session: VenueSession = {
     ws,
     tick: () => market.tick(ageMs),
     say: (frame) => send(JSON.stringify(frame), rules.binary ?? false),

@@ -5,12 +5,12 @@ import type { FaultKind, ScriptedFault } from "./faults.js";
 import type { Freeze } from "./frozen.js";
 import type { Market } from "./market.js";
 import type { ScriptedPost } from "./notices/posts.js";
-import type { Player } from "./player.js";
+import type { VenuePlayer } from "./player.js";
 
 export interface Stage {
   /** With the real addresses. */
   venue: Venue;
-  player: Player;
+  player: VenuePlayer;
   market: Market;
   freeze: Freeze;
   timeScale: number;

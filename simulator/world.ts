@@ -13,12 +13,12 @@ import { latencyMs, type Latency } from "./latency.js";
 import { startListener, type Listener } from "./listener.js";
 import { loopbackRegistry } from "./loopback.js";
 import { makeMarket, type Market } from "./market.js";
-import { serveFeed, type Feed } from "./notices/feed.js";
+import { serveFeed, type SimulatedFeed } from "./notices/feed.js";
 import { feedServer } from "./notices/feed-server.js";
 import { checkPosts } from "./notices/post-check.js";
 import type { ScriptedPost } from "./notices/posts.js";
 import { isPlayed } from "./notices/words.js";
-import type { Player } from "./player.js";
+import type { VenuePlayer } from "./player.js";
 import { playerOf } from "./players.js";
 import { serveRest } from "./rest.js";
 import { serveSockets, type Sockets } from "./sockets.js";
@@ -34,7 +34,7 @@ export interface WorldOptions {
   /** Port of a venue by its id. Default: any that is free. */
   ports?: Record<string, number>;
   /** Of venues that players.ts does not list, by their ids. */
-  players?: Record<string, Player>;
+  players?: Record<string, VenuePlayer>;
   /** The clock of the script and of the venues' time stamps. */
   now?: () => Date;
   /**
@@ -137,7 +137,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     return { id: venue.id, listener, sockets };
   }
 
-  function feedOf(stage: Stage): Feed | null {
+  function feedOf(stage: Stage): SimulatedFeed | null {
     const { venue } = stage;
     if (feedServer(venue, registry.venues) !== venue) return null;
     const { kind, api, page } = venue.official!;

@@ -13,7 +13,7 @@ import { packagedFile } from "../shared/config/package.js";
 /** What leans most on Node itself: sockets, TLS, HTTP on both sides, worker threads and WebAssembly, child processes and signals, files, cryptography. */
 const core = [
   ...["cli", "supervisor", "lifecycle", "up", "demo"],
-  ...["embedded", "embedded-limits", "directory-lock", "db", "login"],
+  ...["embedded", "embedded-limits", "directory-lock", "pool", "login"],
   ...["rest", "deadlines", "stream", "socket-endings", "socket-certificate"],
   ...["hostile-answers", "hostile-sockets", "frame-match", "spool", "ship"],
   ...["api-caching", "api-faults", "api-limits", "openapi", "engine-tick"],

@@ -41,7 +41,7 @@ const long = [
   ...["whole-way", "demo-day", "catch-up", "upkeep", "second-opinion-fleets"],
   ...["prometheus", "move", "engine-mutants", "api-board", "crowd-of-faults"],
   ...["leaders", "reliability", "dispatcher", "incident-command", "migrate"],
-  ...["up", "notify", "edges", "rows", "own-troubles", "checking"],
+  ...["up", "notify", "edges", "row-stream", "own-troubles", "checking"],
 ];
 
 const tests = compiledTests();

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDatabaseAway } from "../../shared/database/database-away.js";
+import { isDatabaseAway } from "../../shared/database/away.js";
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { type AcknowledgedOptions, makeAcknowledged } from "./acknowledged.js";
 import { stackOf } from "../../shared/process/user-error.js";
-import { makeAside } from "./aside.js";
+import { makeQuarantine } from "./quarantine.js";
 import type { Batch } from "./backlog.js";
 import type { Spool, SpoolStatus } from "./spool.js";
 
@@ -69,7 +69,7 @@ export function startShip({
 }: ShipOptions): Ship {
   const counts = { shipped: 0, duplicates: 0, restored: 0, refused: 0 };
   const acknowledged = makeAcknowledged(keeping);
-  const aside = makeAside(spool, log, tryUnknownEveryMs);
+  const aside = makeQuarantine(spool, log, tryUnknownEveryMs);
   const stopped = new AbortController();
   /** Halved on the way to samples that spoil their batch, doubled on the way back. */
   let size = batchSize;

@@ -17,14 +17,14 @@ import {
   segmentsIn,
 } from "./backlog.js";
 
-export interface Place {
+export interface SpoolPlace {
   directory: string;
   backlog: Backlog;
   release: DirectoryLock["release"];
 }
 
 /** @throws UserError where the directory cannot be used */
-export async function takePlace(root: string, log: Log): Promise<Place> {
+export async function takePlace(root: string, log: Log): Promise<SpoolPlace> {
   for (let number = 1; ; number++) {
     const place = await take(join(root, String(number)), log);
     if (place) return place;
@@ -32,7 +32,7 @@ export async function takePlace(root: string, log: Log): Promise<Place> {
 }
 
 /** Null where a living process has it. */
-async function take(directory: string, log: Log): Promise<Place | null> {
+async function take(directory: string, log: Log): Promise<SpoolPlace | null> {
   try {
     const { release } = await lockDirectory(directory);
     try {
@@ -77,8 +77,8 @@ export async function adoptPlaces(
   own: string,
   log: Log,
   settledMs: number,
-): Promise<Place[]> {
-  const adopted: Place[] = [];
+): Promise<SpoolPlace[]> {
+  const adopted: SpoolPlace[] = [];
   for (const name of await readdir(root)) {
     const directory = join(root, name);
     if (!/^\d+$/.test(name) || directory === own) continue;

@@ -17,7 +17,7 @@ import { type Batch, emptySegment, type Segment } from "./backlog.js";
 import {
   adoptPlaces,
   identityIn,
-  type Place,
+  type SpoolPlace,
   takePlace,
 } from "./spool-place.js";
 import { lineOf } from "./spool-record.js";
@@ -102,9 +102,9 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   /** Of each flush that is under way: so many at the front it is about, and whether one of them was given up. */
   const flushes = new Set<{ left: number; lost: boolean }>();
   let writingSinceMs = 0;
-  let place: Place | null = null;
-  let settling: Promise<Place> | null = null;
-  const adopted: Place[] = [];
+  let place: SpoolPlace | null = null;
+  let settling: Promise<SpoolPlace> | null = null;
+  const adopted: SpoolPlace[] = [];
   let current: { segment: Segment; file: FileHandle } | null = null;
   let nextNumber = 1;
   /** What the disk last said, while it takes nothing. */
@@ -132,11 +132,11 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   adoptAfter(adoptAfterMs);
 
   /** One at a time: of two the second would take another place. */
-  function settleIn(): Promise<Place> {
+  function settleIn(): Promise<SpoolPlace> {
     return (settling ??= takeOne().finally(() => (settling = null)));
   }
 
-  async function takeOne(): Promise<Place> {
+  async function takeOne(): Promise<SpoolPlace> {
     const taken = await takePlace(root, log);
     nextNumber = taken.backlog.newest() + 1;
     process = await identityIn(taken.directory, log, process);
@@ -394,7 +394,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   function status(): SpoolStatus {
     const places = [...(place ? [place] : []), ...adopted];
-    const sum = (of: (one: Place) => number) =>
+    const sum = (of: (one: SpoolPlace) => number) =>
       places.reduce((total, one) => total + of(one), 0);
     return {
       waiting: memory.length + sum(({ backlog }) => backlog.samples()),

@@ -1,4 +1,4 @@
-import type { ClockError } from "../sharing/watch.js";
+import type { ClockError } from "../lease/heartbeat.js";
 
 export interface ClockWatch {
   /**

@@ -1,10 +1,13 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { threadsOfNode } from "../../shared/config/settings.js";
-import { makeReach, type Reach } from "./reach.js";
+import {
+  makeConnectivityMonitor,
+  type ConnectivityMonitor,
+} from "./connectivity.js";
 
 /** What tells the venues' troubles from those of our own network. */
-export interface Resolver extends Reach {
+export interface Resolver extends ConnectivityMonitor {
   /** Name to address, for the sockets of the probe. */
   lookup: LookupFunction;
   /**
@@ -50,7 +53,7 @@ export function makeResolver(
   }
 
   return {
-    ...makeReach(),
+    ...makeConnectivityMonitor(),
     lookup,
     async othersResolve(host, sinceMs) {
       if (isWaiting(host)) return false;

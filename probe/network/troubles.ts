@@ -1,6 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
-import type { ClockError } from "../sharing/watch.js";
+import type { ClockError } from "../lease/heartbeat.js";
 import type { Trouble, TroubleKind } from "../../shared/measurement/trouble.js";
 
 /** Over when no slot was lost to it for so long: a few cadences of the slowest common one. */

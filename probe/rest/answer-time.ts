@@ -1,8 +1,9 @@
 import { parsePath } from "../../shared/registry/json-path.js";
-import type { Newest, TimeUnit } from "../../shared/registry/registry.js";
-
-/** How many milliseconds a unit has. */
-export const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
+import {
+  milliseconds,
+  type Newest,
+  type TimeUnit,
+} from "../../shared/registry/registry.js";
 
 /** The newest thing in an answer: when it was, milliseconds since 1970, or a mark that is another for each. */
 export type NewestThing = { atMs: number } | { id: string };

@@ -1,5 +1,5 @@
 /** The bytes of one answer. */
-export interface Body {
+export interface AnswerBody {
   add(chunk: Buffer): void;
   bytes(): Buffer;
 }
@@ -9,7 +9,7 @@ export interface Body {
  * a mebibyte in pieces of one byte: as objects of their own they would be a
  * hundred times as large.
  */
-export function makeBody(): Body {
+export function makeBody(): AnswerBody {
   let held: Buffer = Buffer.alloc(0);
   let length = 0;
 

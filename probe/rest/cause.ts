@@ -1,9 +1,9 @@
-import { noSocket, noWayOut } from "../../shared/measurement/own-trouble.js";
+import { noSocket, noWayOut } from "../../shared/measurement/local-errno.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Phase } from "./connection.js";
 import { isUnmeasured, type Unmeasured } from "./measurement.js";
-import type { Reach } from "../network/reach.js";
+import type { ConnectivityMonitor } from "../network/connectivity.js";
 
 /** Why an exchange failed: the venue's fault, or our own trouble. */
 export type Cause =
@@ -53,7 +53,7 @@ export interface Unanswered {
 export async function unlessOurNetwork<Found extends object>(
   cause: Found,
   { host, sinceMs, error, signal }: Unanswered,
-  reach: Reach,
+  reach: ConnectivityMonitor,
 ): Promise<Found | Unmeasured> {
   if (isUnmeasured(cause)) return cause;
   const way = await reach.wayOut(host, sinceMs, signal);

@@ -1,5 +1,5 @@
 /** How old data are that bear a time of their own, by a clock that may be wrong: ours. */
-import type { ClockError } from "../sharing/watch.js";
+import type { ClockError } from "../lease/heartbeat.js";
 
 /**
  * As old as by a clock that goes right. One that may be right, for all that is

@@ -1,13 +1,13 @@
 import { Client, type Dispatcher } from "undici";
-import { makeBody, type Body } from "./body.js";
+import { makeBody, type AnswerBody } from "./body.js";
 import {
   openConnection,
   type Connection,
   type ConnectionOptions,
 } from "./connection.js";
-import { stopsOf } from "../schedule/stops.js";
+import { abortListenersOf } from "../schedule/abort-listeners.js";
 
-export type Request = Pick<
+export type RestRequest = Pick<
   Dispatcher.DispatchOptions,
   "method" | "path" | "body"
 > & { headers: Record<string, string> };
@@ -19,7 +19,7 @@ export interface ExchangeLimits {
 }
 
 /** What came of a request. Times are `performance.now()`, null where it did not come that far. */
-export interface Exchange {
+export interface RestExchange {
   begunMs: number;
   /** The connection opened for it; null when one from earlier was used. */
   connection: Connection | null;
@@ -32,13 +32,13 @@ export interface Exchange {
   /** When the last byte had come. */
   endedMs: number | null;
   failedMs: number | null;
-  failure: Failure | null;
+  failure: RequestFailure | null;
   status: number | null;
   headers: Record<string, string | string[] | undefined>;
-  body: Body;
+  body: AnswerBody;
 }
 
-export type Failure =
+export type RequestFailure =
   { kind: "deadline" } | { kind: "oversize" } | { kind: "error"; error: Error };
 
 /**
@@ -49,10 +49,10 @@ export type Failure =
  */
 export interface Lane {
   exchange(
-    request: Request,
+    request: RestRequest,
     limits: ExchangeLimits,
     signal: AbortSignal,
-  ): Promise<Exchange>;
+  ): Promise<RestExchange>;
   /** Ends the connection, wherever it is. */
   close(): Promise<void>;
 }
@@ -138,12 +138,12 @@ interface Hooks {
 
 function run(
   client: Client,
-  request: Request,
+  request: RestRequest,
   { timeoutMs, maxBodyBytes }: ExchangeLimits,
   signal: AbortSignal,
   { watchWire, onAnswered }: Hooks,
-): Promise<Exchange> {
-  const exchange: Exchange = {
+): Promise<RestExchange> {
+  const exchange: RestExchange = {
     begunMs: performance.now(),
     connection: null,
     roundTripMs: 0,
@@ -162,7 +162,7 @@ function run(
 
   return new Promise((resolve) => {
     const deadline = setTimeout(onDeadline, timeoutMs);
-    const stops = stopsOf(signal);
+    const stops = abortListenersOf(signal);
     stops.add(onDeadline);
     watchWire(onOversize);
 
@@ -173,7 +173,7 @@ function run(
       resolve(exchange);
     }
 
-    function fail(failure: Failure) {
+    function fail(failure: RequestFailure) {
       if (settled) return;
       exchange.failure = failure;
       exchange.failedMs = performance.now();

@@ -11,7 +11,7 @@ export interface Unmeasured {
   unmeasured: UnmeasuredReason;
 }
 
-export type Outcome = Measurement | Unmeasured;
+export type MeasurementOutcome = Measurement | Unmeasured;
 
 export function isUnmeasured(value: object): value is Unmeasured {
   return "unmeasured" in value;

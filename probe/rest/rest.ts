@@ -16,19 +16,19 @@ import {
 import { stampOf, type ClockWatch } from "../network/clock-error.js";
 import {
   makeLane,
-  type Exchange,
+  type RestExchange,
   type ExchangeLimits,
   type Lane,
-  type Request,
+  type RestRequest,
 } from "./exchange.js";
 import {
   isUnmeasured,
   nothingMeasured,
   unservedBy,
   type Measurement,
-  type Outcome,
+  type MeasurementOutcome,
 } from "./measurement.js";
-import { makePauses } from "./pauses.js";
+import { makeRateLimitBackoff } from "./rate-limit-backoff.js";
 import type { Resolver } from "../network/resolver.js";
 
 export interface RestOptions {
@@ -54,14 +54,14 @@ export interface Rest {
 export type Measure = (
   signal: AbortSignal,
   fresh?: boolean,
-) => Promise<Outcome>;
+) => Promise<MeasurementOutcome>;
 
 /** What one endpoint needs, prepared once. */
 interface Plan {
   endpoint: RestEndpoint;
   origin: string;
   host: string;
-  request: Request;
+  request: RestRequest;
   limits: ExchangeLimits;
   check: AnswerCheck;
   verdict: AnswerVerdict | null;
@@ -77,13 +77,13 @@ export function makeRest({
   const way = { lookup: resolver.lookup, ...(ca !== undefined && { ca }) };
   const lanes = new Set<Lane>();
   const idleLanes = new Map<string, Lane[]>();
-  const pauses = makePauses();
+  const pauses = makeRateLimitBackoff();
 
   async function measure(
     plan: Plan,
     signal: AbortSignal,
     fresh: boolean,
-  ): Promise<Exchange> {
+  ): Promise<RestExchange> {
     const { origin, host } = plan;
     const idle = idleOf(origin);
     const replaces = fresh && idle.length > 0;
@@ -127,10 +127,10 @@ export function makeRest({
   }
 
   async function outcomeOf(
-    exchange: Exchange,
+    exchange: RestExchange,
     plan: Plan,
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<MeasurementOutcome> {
     const cause = exchange.failure
       ? await cleared(causeOfFailure(exchange, plan), exchange, plan, signal)
       : causeOfStatus(exchange, plan.endpoint);
@@ -142,7 +142,7 @@ export function makeRest({
   /** What of a failure may be our own is looked into. */
   async function cleared(
     cause: Cause,
-    { begunMs, failure }: Exchange,
+    { begunMs, failure }: RestExchange,
     { host }: Plan,
     signal: AbortSignal,
   ): Promise<Cause> {
@@ -222,7 +222,7 @@ const mayBeOurs: ReadonlySet<Fault> = new Set([
 ]);
 
 /** Its name, its door or its certificate failed it: a connection from earlier would hide that. */
-function isClosedToNewcomers({ connection, failure }: Exchange): boolean {
+function isClosedToNewcomers({ connection, failure }: RestExchange): boolean {
   return (
     failure !== null && connection !== null && connection.phase !== "exchange"
   );
@@ -232,7 +232,7 @@ function isClosedToNewcomers({ connection, failure }: Exchange): boolean {
 function compareClock(
   clock: Pick<ClockWatch, "answered">,
   origin: string,
-  { sentMs, firstByteMs, headers }: Exchange,
+  { sentMs, firstByteMs, headers }: RestExchange,
 ): void {
   if (sentMs === null || firstByteMs === null) return;
   const { date, age } = headers;
@@ -247,14 +247,14 @@ function compareClock(
 }
 
 function causeOfStatus(
-  { status }: Exchange,
+  { status }: RestExchange,
   { expectStatus }: RestEndpoint,
 ): Cause | null {
   if (status === null || status === expectStatus) return null;
   return causeOfRefusal(status) ?? { fault: "http" };
 }
 
-function causeOfFailure(exchange: Exchange, { endpoint }: Plan): Cause {
+function causeOfFailure(exchange: RestExchange, { endpoint }: Plan): Cause {
   const { failure, connection } = exchange;
   const phase = connection?.phase ?? "exchange";
   // A refusal counts as one however badly it is put.
@@ -282,7 +282,7 @@ function causeOfFailure(exchange: Exchange, { endpoint }: Plan): Cause {
  * tells nothing about the venue. The slot after it gets a new connection, so
  * that a real fault shows there.
  */
-function isStale(exchange: Exchange): boolean {
+function isStale(exchange: RestExchange): boolean {
   const { connection, sentMs, firstByteMs, failedMs, roundTripMs } = exchange;
   if (connection || firstByteMs !== null || failedMs === null) return false;
   return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + 10;
@@ -290,7 +290,7 @@ function isStale(exchange: Exchange): boolean {
 
 function judged(
   timed: Measurement,
-  { body, headers, sentMs, endedMs }: Exchange,
+  { body, headers, sentMs, endedMs }: RestExchange,
   { check, verdict }: Plan,
 ): Measurement {
   const checked = check(body.bytes(), headers["content-encoding"]);
@@ -311,7 +311,7 @@ function judged(
   };
 }
 
-function timesOf(exchange: Exchange): Partial<Measurement> {
+function timesOf(exchange: RestExchange): Partial<Measurement> {
   const { connection, sentMs, firstByteMs, endedMs, status } = exchange;
   return {
     dnsUs: connection?.dnsUs ?? null,
@@ -334,6 +334,6 @@ function microsecondsBetween(
     : Math.round((toMs - fromMs) * 1000);
 }
 
-function askedPauseMs({ headers }: Exchange): number {
+function askedPauseMs({ headers }: RestExchange): number {
   return retryAfterMs(headers["retry-after"], Date.now());
 }

@@ -1,7 +1,7 @@
 import type { RestEndpoint, Venue } from "../../shared/registry/registry.js";
 import type { AnswerVerdict } from "../rest/answer-verdict.js";
-import { makeFreshShare } from "./fresh-share.js";
-import { bearableMs, type LoopWatch } from "./loop-watch.js";
+import { makeFreshConnectionShare } from "./fresh-connection-share.js";
+import { bearableMs, type EventLoopWatch } from "./event-loop-watch.js";
 import type { Rest } from "../rest/rest.js";
 import type { Task } from "./schedule.js";
 
@@ -13,12 +13,12 @@ import type { Task } from "./schedule.js";
 export function restTasks(
   venue: Venue,
   rest: Rest,
-  watch: LoopWatch,
+  watch: EventLoopWatch,
   verdictOn?: (endpoint: RestEndpoint) => AnswerVerdict,
 ): Task[] {
   return venue.rest.map((endpoint, place) => {
     const measure = rest.endpoint(endpoint, verdictOn?.(endpoint));
-    const isFresh = makeFreshShare(endpoint, place);
+    const isFresh = makeFreshConnectionShare(endpoint, place);
     return {
       venue: venue.id,
       component: `rest:${endpoint.name}`,

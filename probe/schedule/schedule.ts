@@ -3,14 +3,21 @@ import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Clock } from "./clock.js";
-import { fitted, isUnmeasured, type Outcome } from "../rest/measurement.js";
+import {
+  fitted,
+  isUnmeasured,
+  type MeasurementOutcome,
+} from "../rest/measurement.js";
 
 /** One component and how it is measured. `measure` does not reject; what the venue does wrong is in the outcome. */
 export interface Task {
   venue: string;
   component: string;
   cadenceMs: number;
-  measure(slotAt: Date, signal: AbortSignal): Promise<Outcome> | Outcome;
+  measure(
+    slotAt: Date,
+    signal: AbortSignal,
+  ): Promise<MeasurementOutcome> | MeasurementOutcome;
 }
 
 export interface ScheduleOptions {
@@ -129,7 +136,7 @@ function runTask(
     else onSample({ venue, component, slotAt, lateMs, ...fitted(outcome) });
   }
 
-  async function measured(slotAt: Date): Promise<Outcome> {
+  async function measured(slotAt: Date): Promise<MeasurementOutcome> {
     try {
       return await task.measure(slotAt, stopping.signal);
     } catch (error) {

@@ -1,10 +1,10 @@
 import { compileConditions } from "../rest/checks.js";
-import type { Feed } from "./feed.js";
+import type { Subscription } from "./subscription.js";
 
 /** Tells which subscription a frame acknowledges: of those that wait for it, the one that was asked for first. */
 export function compileAcknowledgement(
-  feeds: readonly Feed[],
-): (frame: unknown, waiting: Iterable<Feed>) => Feed | null {
+  feeds: readonly Subscription[],
+): (frame: unknown, waiting: Iterable<Subscription>) => Subscription | null {
   const tests = new Map(
     feeds.map((feed) => {
       const { acknowledge } = feed.stream;

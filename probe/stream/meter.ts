@@ -2,7 +2,7 @@ import { noAges, type EventAges, type FrameTimes } from "./frame-times.js";
 import type { Arrival } from "./socket.js";
 
 /** What a stream did within one slot. */
-export interface Reading {
+export interface StreamMeasurement {
   /** Whether the stream was subscribed all through the slot, and the slot is of its usual length: only then it is measured. */
   isWhole: boolean;
   messages: number;
@@ -27,7 +27,7 @@ export interface Meter {
   /** A parsed frame came. */
   frame(frame: unknown, arrival: Arrival, isGap?: boolean): void;
   /** Ends the slot and begins the next. Null where the stream is not subscribed. */
-  read(atMs: number, slotMs: number): Reading | null;
+  read(atMs: number, slotMs: number): StreamMeasurement | null;
 }
 
 /** @param times null where frames do not say when they were sent */

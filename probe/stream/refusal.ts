@@ -1,4 +1,4 @@
-import type { Feed } from "./feed.js";
+import type { Subscription } from "./subscription.js";
 
 type Fields = Record<string, unknown>;
 
@@ -17,9 +17,9 @@ type Fields = Record<string, unknown>;
  */
 export function refusedFeed(
   frame: unknown,
-  asked: readonly Feed[],
-  silent: readonly Feed[],
-): Feed | null {
+  asked: readonly Subscription[],
+  silent: readonly Subscription[],
+): Subscription | null {
   if (!isFields(frame) || !isRefusal(frame)) return null;
   const named = asked.find((feed) => names(frame, feed.stream.subscribe));
   if (named) return silent.includes(named) ? named : null;
@@ -27,7 +27,10 @@ export function refusedFeed(
 }
 
 /** Whether a refusal says nothing of what it refuses, so that it may be any of those. */
-export function namesNone(frame: unknown, asked: readonly Feed[]): boolean {
+export function namesNone(
+  frame: unknown,
+  asked: readonly Subscription[],
+): boolean {
   return (
     isFields(frame) &&
     !asked.some((feed) => names(frame, feed.stream.subscribe))

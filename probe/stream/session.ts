@@ -6,7 +6,7 @@ import {
   compileMatch,
   type ChannelNumbers,
 } from "../rest/checks.js";
-import type { Feed, Trouble } from "./feed.js";
+import type { Subscription, SubscriptionError } from "./subscription.js";
 import { compileFrameMatch, parsedFrame } from "./frame-match.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
 import { isRefusal, namesNone, refusedFeed } from "./refusal.js";
@@ -17,38 +17,47 @@ import {
   type Arrival,
   type Down,
   type Flow,
-  type Socket,
+  type VenueSocket,
 } from "./socket.js";
-import { makeTurns } from "./turns.js";
+import { makeSubscriptionRetries } from "./subscription-retries.js";
 
 export interface SessionOptions {
   url: string;
   /** What holds of the frame with which the venue begins; nothing is asked for before. */
   welcome?: readonly Condition[] | undefined;
   keepAlive: KeepAlive;
-  feeds: readonly Feed[];
+  feeds: readonly Subscription[];
   userAgent: string;
   resolver: Resolver;
   /** PEM: the authorities to trust; those of Node when not given. */
   ca?: string;
   log: Log;
-  onOpen(session: Session): void;
+  onOpen(session: StreamSession): void;
   /** The first frame came, of whatever kind: a pong will do. */
-  onSpoke?(session: Session): void;
+  onSpoke?(session: StreamSession): void;
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
-  onServed(session: Session, feed: Feed): void;
+  onServed(session: StreamSession, feed: Subscription): void;
   /** `frame` is parsed. */
-  onData(session: Session, feed: Feed, frame: unknown, arrival: Arrival): void;
-  onTrouble(session: Session, feed: Feed, trouble: Trouble): void;
-  onDown(session: Session, down: Down): void;
+  onData(
+    session: StreamSession,
+    feed: Subscription,
+    frame: unknown,
+    arrival: Arrival,
+  ): void;
+  onTrouble(
+    session: StreamSession,
+    feed: Subscription,
+    trouble: SubscriptionError,
+  ): void;
+  onDown(session: StreamSession, down: Down): void;
   patience?: Partial<Patience>;
   /** What is taken from the peer; not to be changed but to measure how fast we are. */
   flow?: Flow;
 }
 
 /** One socket from its opening to its end: subscribed, kept alive, its frames told apart. */
-export interface Session {
-  opened(): Socket["opened"];
+export interface StreamSession {
+  opened(): VenueSocket["opened"];
   /** Not so any more from when it ends, though whose fault that is may take some seconds to tell. */
   isOpen(): boolean;
   /** Whether a frame has come, of whatever kind. */
@@ -56,11 +65,11 @@ export interface Session {
   /** Pings it, once it is open: it is given up unless it has spoken in time. */
   mustSpeak(): void;
   /** Streams that were acknowledged, or have spoken. */
-  served: ReadonlySet<Feed>;
+  served: ReadonlySet<Subscription>;
   /** Streams that have sent data. */
-  heard: ReadonlySet<Feed>;
+  heard: ReadonlySet<Subscription>;
   /** Streams that are not served, and why. */
-  troubles: ReadonlyMap<Feed, Trouble>;
+  troubles: ReadonlyMap<Subscription, SubscriptionError>;
   close(): void;
 }
 
@@ -96,10 +105,10 @@ const usualPatience: Patience = {
 /** Venues take five messages a second or more; Binance counts pings too. */
 const betweenMessagesMs = 250;
 
-/** Acknowledgements and errors are short; what is longer and no stream's data is not read. */
+/** Acknowledgements and errors are short; what is longer and no stream's data is not looked at. */
 const longestNotice = 64 * 1024;
 
-export function startSession(options: SessionOptions): Session {
+export function startSession(options: SessionOptions): StreamSession {
   const { url, feeds, userAgent, resolver, ca, flow } = options;
   const patience = { ...usualPatience, ...options.patience };
   const { send, respond } = options.keepAlive;
@@ -112,16 +121,19 @@ export function startSession(options: SessionOptions): Session {
   let channels: ChannelNumbers = new Map();
   let isWelcomed = false;
   /** When each was first asked for. */
-  const asked = new Map<Feed, number>();
-  const timesAsked = new Map<Feed, number>();
+  const asked = new Map<Subscription, number>();
+  const timesAsked = new Map<Subscription, number>();
   /** Of the newest refusal that says nothing of what it refuses: it may be why a stream stays unanswered. */
   let unnamedWords: string | null = null;
-  const served = new Set<Feed>();
-  const heard = new Set<Feed>();
-  const troubles = new Map<Feed, Trouble>();
-  const turns = makeTurns(patience.askAgainFirstMs, patience.askAgainMs);
+  const served = new Set<Subscription>();
+  const heard = new Set<Subscription>();
+  const troubles = new Map<Subscription, SubscriptionError>();
+  const turns = makeSubscriptionRetries(
+    patience.askAgainFirstMs,
+    patience.askAgainMs,
+  );
   /** Those that will be sent again. */
-  const waiting = new Map<Feed, NodeJS.Timeout>();
+  const waiting = new Map<Subscription, NodeJS.Timeout>();
   const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
   let hasSpoken = false;
@@ -140,7 +152,7 @@ export function startSession(options: SessionOptions): Session {
       options.onDown(session, down);
     },
   });
-  const session: Session = {
+  const session: StreamSession = {
     opened: () => socket.opened,
     isOpen: () => socket.opened !== null && !socket.isEnded(),
     hasSpoken: () => hasSpoken,
@@ -205,13 +217,13 @@ export function startSession(options: SessionOptions): Session {
     after(betweenMessagesMs, subscribeNext);
   }
 
-  function subscribe(feed: Feed) {
+  function subscribe(feed: Subscription) {
     timesAsked.set(feed, (timesAsked.get(feed) ?? 0) + 1);
     socket.send(messageText(feed.stream.subscribe));
     if (!served.has(feed)) askAgain(feed);
   }
 
-  function awaitAnswer(feed: Feed) {
+  function awaitAnswer(feed: Subscription) {
     after(patience.answerWithinMs, () =>
       // After a standstill of ours, timers run before what came meanwhile is read.
       setImmediate(() => {
@@ -222,7 +234,7 @@ export function startSession(options: SessionOptions): Session {
     );
   }
 
-  function trouble(feed: Feed, told: Trouble) {
+  function trouble(feed: Subscription, told: SubscriptionError) {
     served.delete(feed);
     heard.delete(feed);
     troubles.set(feed, told);
@@ -230,12 +242,12 @@ export function startSession(options: SessionOptions): Session {
     if (!waiting.has(feed)) askAgain(feed);
   }
 
-  function askAgain(feed: Feed) {
+  function askAgain(feed: Subscription) {
     const times = timesAsked.get(feed)!;
     askAgainIn(turns.waitMs(times, performance.now()), feed);
   }
 
-  function askAgainIn(ms: number, feed: Feed) {
+  function askAgainIn(ms: number, feed: Subscription) {
     cancel(waiting.get(feed));
     const timer = after(ms, () => {
       waiting.delete(feed);
@@ -244,7 +256,7 @@ export function startSession(options: SessionOptions): Session {
     waiting.set(feed, timer);
   }
 
-  function serve(feed: Feed) {
+  function serve(feed: Subscription) {
     const wasInTrouble = troubles.delete(feed);
     served.add(feed);
     cancel(waiting.get(feed));
@@ -284,7 +296,7 @@ export function startSession(options: SessionOptions): Session {
     if (spoken.length === 0 && frame.length <= longestNotice) onNotice(value);
   }
 
-  function onStreamData(feed: Feed, frame: unknown, arrival: Arrival) {
+  function onStreamData(feed: Subscription, frame: unknown, arrival: Arrival) {
     if (!asked.has(feed)) return;
     heard.add(feed);
     if (!served.has(feed)) serve(feed);
@@ -303,7 +315,7 @@ export function startSession(options: SessionOptions): Session {
     if (feed) serve(feed);
   }
 
-  function onRefusal(frame: unknown, silent: Feed[]) {
+  function onRefusal(frame: unknown, silent: Subscription[]) {
     const feed = refusedFeed(frame, [...asked.keys()], silent);
     if (!feed && namesNone(frame, [...asked.keys()]))
       unnamedWords = refusalWords(frame);

@@ -47,7 +47,7 @@ export interface Down {
   retryAfterMs: number;
 }
 
-export interface Socket {
+export interface VenueSocket {
   /** Null until the socket is open. */
   opened: null | {
     atMs: number;
@@ -102,7 +102,7 @@ interface Ending {
 }
 
 /** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
-export function openSocket(options: SocketOptions): Socket {
+export function openSocket(options: SocketOptions): VenueSocket {
   const { url, userAgent, resolver, ca, onOpen, onMessage, onDown } = options;
   const begunMs = performance.now();
   const { protocol, hostname, port } = new URL(url);
@@ -159,7 +159,7 @@ export function openSocket(options: SocketOptions): Socket {
     );
   });
 
-  const socket: Socket = {
+  const socket: VenueSocket = {
     opened: null,
     send(text) {
       if (ws.readyState !== WebSocket.OPEN) return;

@@ -1,9 +1,12 @@
-import { bearableMs, type LoopWatch } from "../schedule/loop-watch.js";
-import type { Meter, Reading } from "./meter.js";
+import {
+  bearableMs,
+  type EventLoopWatch,
+} from "../schedule/event-loop-watch.js";
+import type { Meter, StreamMeasurement } from "./meter.js";
 import type { StreamFault, StreamVerdict } from "./stream-verdict.js";
 
 export interface StreamSlot {
-  reading: Reading;
+  reading: StreamMeasurement;
   fault: StreamFault | null;
 }
 
@@ -14,7 +17,7 @@ export type ReadSlot = (nowMs: number, slotMs: number) => StreamSlot | null;
 export function makeReadSlot(
   meter: Meter,
   verdict: StreamVerdict,
-  watch: Pick<LoopWatch, "stoodStillSince">,
+  watch: Pick<EventLoopWatch, "stoodStillSince">,
 ): ReadSlot {
   let readMs = -Infinity;
 

@@ -1,9 +1,9 @@
 import { limits } from "../../shared/measurement/probe-rules.js";
 import { stallBasis, type Stream } from "../../shared/registry/registry.js";
-import type { ClockError } from "../sharing/watch.js";
+import type { ClockError } from "../lease/heartbeat.js";
 import type { Counterpart } from "./counterpart.js";
 import { leastAge } from "../rest/data-age.js";
-import type { Reading } from "./meter.js";
+import type { StreamMeasurement } from "./meter.js";
 
 /** What is wrong with a stream that is subscribed. */
 export type StreamFault = "stall" | "stale";
@@ -11,9 +11,9 @@ export type StreamFault = "stall" | "stale";
 /** Judges the slots of one stream, one after the other. `nowMs` is when the slot was read, `performance.now()`. */
 export interface StreamVerdict {
   /** The stream brought this, be the slot measured or not: what it brought is not missing. */
-  follow(reading: Reading, nowMs: number): void;
+  follow(reading: StreamMeasurement, nowMs: number): void;
   /** Judges a slot that is whole, and was followed. */
-  judge(reading: Reading, nowMs: number): StreamFault | null;
+  judge(reading: StreamMeasurement, nowMs: number): StreamFault | null;
 }
 
 /**
@@ -41,7 +41,10 @@ export function makeStreamVerdict(
   let before: StreamFault | null = null;
   let subscribedMs = -Infinity;
 
-  function isStalled({ quietMs, heardMs }: Reading, nowMs: number): boolean {
+  function isStalled(
+    { quietMs, heardMs }: StreamMeasurement,
+    nowMs: number,
+  ): boolean {
     const { afterMs } = stall;
     if (quietMs <= afterMs) return false;
     if (!counterpart) return !isEstimate;
@@ -52,7 +55,10 @@ export function makeStreamVerdict(
     return wentOn ?? isBeyondWaiting(counterpart, nowMs - heardMs - afterMs);
   }
 
-  function isStale({ ages, messages }: Reading, nowMs: number): boolean {
+  function isStale(
+    { ages, messages }: StreamMeasurement,
+    nowMs: number,
+  ): boolean {
     const { behindMs, newestMs } = ages;
     // After a day without a move the times are none to believe any more.
     if (behindMs === null) return before === "stale" && messages > 0;
@@ -70,7 +76,7 @@ export function makeStreamVerdict(
     );
   }
 
-  function follow({ ages, ...reading }: Reading, nowMs: number) {
+  function follow({ ages, ...reading }: StreamMeasurement, nowMs: number) {
     const { newestMs, behindMs } = ages;
     // What happened before it was asked for is not owed to us.
     if (reading.subscribedMs !== subscribedMs) eventMs = null;
@@ -82,7 +88,7 @@ export function makeStreamVerdict(
     eventMs = newestMs;
   }
 
-  function judge(reading: Reading, nowMs: number) {
+  function judge(reading: StreamMeasurement, nowMs: number) {
     const isSilent = isStalled(reading, nowMs);
     before = isSilent ? "stall" : isStale(reading, nowMs) ? "stale" : null;
     return before;

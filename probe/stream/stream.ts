@@ -1,22 +1,29 @@
 import type { Log } from "../../shared/log/log.js";
 import {
   componentsOf,
-  type Socket,
+  type SocketConfig,
   type Venue,
 } from "../../shared/registry/registry.js";
 import { unlessOurNetwork } from "../rest/cause.js";
 import type { ClockWatch } from "../network/clock-error.js";
 import type { Counterpart } from "./counterpart.js";
 import { correctedAge } from "../rest/data-age.js";
-import { makeFeed, type Feed, type Trouble } from "./feed.js";
-import { startLine, type Line } from "./line.js";
-import type { LoopWatch } from "../schedule/loop-watch.js";
+import {
+  makeSubscription,
+  type Subscription,
+  type SubscriptionError,
+} from "./subscription.js";
+import {
+  startReconnectingSocket,
+  type ReconnectingSocket,
+} from "./reconnecting-socket.js";
+import type { EventLoopWatch } from "../schedule/event-loop-watch.js";
 import {
   isUnmeasured,
   nothingMeasured,
   unservedBy,
   type Measurement,
-  type Outcome,
+  type MeasurementOutcome,
 } from "../rest/measurement.js";
 import type { Resolver } from "../network/resolver.js";
 import type { Task } from "../schedule/schedule.js";
@@ -26,7 +33,7 @@ import { makeVerdictLog } from "../schedule/verdict-log.js";
 
 export interface StreamsOptions {
   venue: Venue;
-  socket: Socket;
+  socket: SocketConfig;
   /** How long after the start the first connection is opened. */
   openAfterMs: number;
   userAgent: string;
@@ -37,7 +44,7 @@ export interface StreamsOptions {
   /** How wrong our own clock is known to be. */
   clock: Pick<ClockWatch, "read">;
   /** Tells when this process stood still. */
-  watch: Pick<LoopWatch, "stoodStillSince">;
+  watch: Pick<EventLoopWatch, "stoodStillSince">;
   /** What the venue's REST endpoints show, by their names. */
   counterparts?: ReadonlyMap<string, Counterpart>;
 }
@@ -52,7 +59,7 @@ export interface Streams {
 /** Connects to a venue: one socket, or one for each address that its streams need. */
 export function startStreams(options: StreamsOptions): Streams {
   const { venue, socket, resolver } = options;
-  const feeds = socket.streams.map(makeFeed);
+  const feeds = socket.streams.map(makeSubscription);
   const lines = openLines(options, feeds);
   const cadences = new Map(
     componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]),
@@ -65,7 +72,7 @@ export function startStreams(options: StreamsOptions): Streams {
     measure: (
       cadenceMs: number,
       signal: AbortSignal,
-    ) => Outcome | Promise<Outcome>,
+    ) => MeasurementOutcome | Promise<MeasurementOutcome>,
   ): Task {
     const component = `ws:${name}`;
     const cadenceMs = cadences.get(component)!;
@@ -103,13 +110,13 @@ export function startStreams(options: StreamsOptions): Streams {
 
 function openLines(
   { socket, openAfterMs, userAgent, resolver, ca, log }: StreamsOptions,
-  feeds: readonly Feed[],
-): Line[] {
+  feeds: readonly Subscription[],
+): ReconnectingSocket[] {
   const { welcome, keepAlive, maxConnectionMs } = socket;
-  const urlOf = ({ stream }: Feed) => stream.url ?? socket.url;
+  const urlOf = ({ stream }: Subscription) => stream.url ?? socket.url;
   const urls = [...new Set(feeds.map(urlOf))];
   return urls.map((url) =>
-    startLine({
+    startReconnectingSocket({
       url,
       welcome,
       keepAlive,
@@ -126,10 +133,10 @@ function openLines(
 
 /** The socket is as it stands at the end of the slot; with two, as the worse of them. */
 function measuredSocket(
-  lines: readonly Line[],
+  lines: readonly ReconnectingSocket[],
   slotMs: number,
   opening: ReturnType<typeof makeOpening>,
-): Outcome {
+): MeasurementOutcome {
   const causes = lines.flatMap((line) => line.down() ?? []);
   const bad = causes.find((cause) => !isUnmeasured(cause));
   if (bad) return { ...nothingMeasured, ...bad };
@@ -145,7 +152,10 @@ function measuredSocket(
  */
 function makeOpening() {
   let readAtMs = -Infinity;
-  return (lines: readonly Line[], slotMs: number): Partial<Measurement> => {
+  return (
+    lines: readonly ReconnectingSocket[],
+    slotMs: number,
+  ): Partial<Measurement> => {
     const nowMs = performance.now();
     const isNext = nowMs - readAtMs < 1.5 * slotMs;
     const sinceMs = isNext ? readAtMs : nowMs - slotMs;
@@ -163,8 +173,8 @@ function makeOpening() {
 
 /** Nothing came, and the venue did not say so itself; what brought a socket down was looked into when it fell. */
 function mayBeOurSilence(
-  outcome: Outcome,
-  { trouble }: Feed,
+  outcome: MeasurementOutcome,
+  { trouble }: Subscription,
 ): outcome is Measurement {
   if (isUnmeasured(outcome) || outcome.unserved) return false;
   const isSilent = outcome.fault === "stall" || outcome.fault === "handshake";
@@ -172,9 +182,9 @@ function mayBeOurSilence(
 }
 
 function measuring(
-  feed: Feed,
+  feed: Subscription,
   { venue, clock, watch, counterparts, log }: StreamsOptions,
-): (slotMs: number) => Outcome {
+): (slotMs: number) => MeasurementOutcome {
   const { stream } = feed;
   const { counterpart = "" } = stream;
   const verdict = makeStreamVerdict(
@@ -197,11 +207,11 @@ function measuring(
 }
 
 function measuredStream(
-  feed: Feed,
+  feed: Subscription,
   slotMs: number,
   clock: Pick<ClockWatch, "read">,
   readSlot: ReadSlot,
-): Outcome {
+): MeasurementOutcome {
   const { sequence, trouble } = feed;
   const nowMs = performance.now();
   const slot = readSlot(nowMs, slotMs);
@@ -223,14 +233,17 @@ function measuredStream(
 }
 
 /** The stream was not heard for the whole slot. It is the venue's doing where it brought the socket down in it, or before and it is not back yet. */
-function unheard({ fall }: Feed): Outcome {
+function unheard({ fall }: Subscription): MeasurementOutcome {
   return fall && !isUnmeasured(fall)
     ? unservedBy(fall.fault)
     : { unmeasured: "subscribing" };
 }
 
 /** Nothing came, ever since it was asked for. */
-function silentSince({ askedMs, words }: Trouble, nowMs: number): Measurement {
+function silentSince(
+  { askedMs, words }: SubscriptionError,
+  nowMs: number,
+): Measurement {
   return {
     ...nothingMeasured,
     refusal: words,

@@ -1,7 +1,7 @@
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { Registry } from "../../shared/registry/registry.js";
-import type { Answered } from "./answered.js";
+import type { AnsweredRequest } from "./request-log.js";
 
 export interface AppOptions {
   pool: Pool;
@@ -17,7 +17,7 @@ export interface AppOptions {
   siteUrl: string;
   log: Log;
   /** Told of every request when it is over. */
-  onAnswered?: (answered: Answered) => void;
+  onAnswered?: (answered: AnsweredRequest) => void;
   /**
    * How long a reading of the database's clock is good for: so much later than a tick its bodies may be shown. Under load the
    * database is then asked a few times a second, and not between any two answers. Absent: 0.

@@ -7,11 +7,11 @@ import express, {
 } from "express";
 import { healthBody, readinessOf } from "../health/health.js";
 import { type Boards, makeBoards } from "./boards.js";
-import { type Clock, makeClock } from "./clock.js";
+import { type DatabaseClock, makeClock } from "./clock.js";
 import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
 import { headFault } from "./head-fault.js";
-import { inTurn } from "./in-turn.js";
+import { queued } from "./query-queue.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
 import { metricsRoute } from "./metrics.js";
@@ -20,7 +20,7 @@ import { openapiRoute } from "./openapi.js";
 import { pageRoute, pages } from "./pages.js";
 import { answerErrors, notFound, Problem } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
-import { type Limit, limiter, makeLimit } from "./rate-limit.js";
+import { type RateLimit, limiter, makeLimit } from "./rate-limit.js";
 import { makeOutage } from "../../shared/log/outage.js";
 import { readiness } from "../health/readiness.js";
 import { singleFlight } from "../../shared/process/single-flight.js";
@@ -35,10 +35,10 @@ import { venueRoute } from "./venue.js";
 
 /** What the app has in common with what answers before it. */
 export interface Shared {
-  clock: Clock;
+  clock: DatabaseClock;
   boards: Boards;
   whileBusy: WhileBusy;
-  limit: Limit | null;
+  limit: RateLimit | null;
   /** What went wrong with a request before it came to the app. */
   failures: WeakMap<IncomingMessage, unknown>;
 }
@@ -83,7 +83,7 @@ export function makeApp(
   { clock, boards, whileBusy, limit, failures }: Shared = makeShared(options),
 ): Express {
   const { registry, log } = options;
-  const pool = inTurn(options.pool, ofWholeWindows);
+  const pool = queued(options.pool, ofWholeWindows);
   // apart, since anybody can name many pages and windows, and none of them may drive a venue's body out
   const incidents = makeSnapshots(pool, hundred, clock, whileBusy);
   const windows = makeSnapshots(pool, hundred, clock, whileBusy);

@@ -1,11 +1,11 @@
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { rulesRow } from "../engine/rules.js";
 import {
   categories,
   type Category,
   type Registry,
 } from "../../shared/registry/registry.js";
-import type { Clock } from "./clock.js";
+import type { DatabaseClock } from "./clock.js";
 import { makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
 
 /** The pages that everybody asks for and that change with each tick: every one is made once a tick. */
@@ -27,7 +27,7 @@ export interface Boards {
 export function makeBoards(
   pool: Pick<Pool, "file">,
   registry: Registry,
-  clock: Clock,
+  clock: DatabaseClock,
   whileBusy: WhileBusy,
 ): Boards {
   const bodies = keptBodies(registry);

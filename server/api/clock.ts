@@ -1,4 +1,4 @@
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { singleFlight } from "../../shared/process/single-flight.js";
 
 /** As of when everything speaks, and when anything moved last; see `clock.sql`. */
@@ -9,17 +9,17 @@ export interface ClockRow {
   read_at: Date;
 }
 
-export interface Reading extends ClockRow {
+export interface ClockReading extends ClockRow {
   /** When it was asked for, in milliseconds of `performance.now()`. */
   askedAtMs: number;
 }
 
-export interface Clock {
+export interface DatabaseClock {
   read(): Promise<ClockRow>;
   /** The reading that serves a reader just now; null where the database must be asked. */
   trusted(): ClockRow | null;
   /** The newest reading that the database has answered, however old; null where there was none. */
-  last(): Reading | null;
+  last(): ClockReading | null;
   /** The next reader asks the database: this process has seen a later instant than the clock shows. */
   expire(): void;
 }
@@ -29,8 +29,11 @@ export interface Clock {
  *
  * @param trustedMs how long a reading serves later readers. 0: it serves only those who asked while it was read
  */
-export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): Clock {
-  let last: Reading | null = null;
+export function makeClock(
+  pool: Pick<Pool, "file">,
+  trustedMs = 0,
+): DatabaseClock {
+  let last: ClockReading | null = null;
   const ask = singleFlight(async () => {
     const askedAtMs = performance.now();
     const [row] = await pool.file<ClockRow>("clock");

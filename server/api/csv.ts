@@ -1,12 +1,12 @@
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
 import { csvText } from "../../shared/text/csv-text.js";
-import type { Pool } from "../../shared/database/db.js";
-import type { Rows } from "../../shared/database/rows.js";
+import type { Pool } from "../../shared/database/pool.js";
+import type { RowStream } from "../../shared/database/row-stream.js";
 import { dataCache } from "./answer.js";
 
 /** A table for spreadsheets, and where it comes from. */
-export interface Table {
+export interface CsvTable {
   /** Of `sql/queries`. Its columns are the table's, by name and in order; instants come as ISO 8601 text. */
   file: string;
   /** Of the statement; the address of the methodology page is added as the last one. */
@@ -17,7 +17,7 @@ export interface Table {
   empty?: () => Error;
 }
 
-export type AnswerCsv = (response: Response, table: Table) => Promise<void>;
+export type AnswerCsv = (response: Response, table: CsvTable) => Promise<void>;
 
 /** Makes the function by which every route answers `format=csv`. */
 export function csvAnswerer(options: {
@@ -35,7 +35,7 @@ export function csvAnswerer(options: {
 /** Writes rows as fast as the client takes them; the rows' own limit is how long a slow one may hold the database. */
 export async function sendCsv(
   response: Response,
-  rows: Rows,
+  rows: RowStream,
   name: string,
 ): Promise<void> {
   response.setHeader("Cache-Control", dataCache);
@@ -62,12 +62,12 @@ export function attachment(name: string, day: string): string {
 }
 
 /** Every row says it; a table without rows shows what there is now. */
-function instantOf({ columns, first }: Rows): string {
+function instantOf({ columns, first }: RowStream): string {
   const shown = first[0]?.[columns.indexOf("generatedAt")];
   return typeof shown === "string" ? shown : new Date().toISOString();
 }
 
-async function* csvOf(rows: Rows): AsyncGenerator<string> {
+async function* csvOf(rows: RowStream): AsyncGenerator<string> {
   yield csvText([rows.columns]);
   for (let batch = await rows.next(); batch; batch = await rows.next())
     yield csvText(batch);

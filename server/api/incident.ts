@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import { answerJson, longCache } from "./answer.js";
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { Problem, shortened } from "./problem.js";
 import type { Snapshots } from "./snapshot.js";
 

@@ -21,7 +21,7 @@ import {
 import { exampleOf } from "./schemas/example.js";
 import { type Schema, slug, text, venueId } from "./schemas/shapes.js";
 import { statusResponse } from "./schemas/status.js";
-import type { Table } from "./schemas/table.js";
+import type { TableSchema } from "./schemas/table.js";
 import {
   incidentsTable,
   reliabilityTable,
@@ -47,7 +47,7 @@ export interface Operation {
   /** The 200 answer, by media type. */
   answers: Record<string, Schema>;
   /** What `format=csv` answers, and what the table's file is named after when nothing else is asked. */
-  table?: Table & { name: string };
+  table?: TableSchema & { name: string };
   /** Every Cache-Control that a 200 may have. */
   cache: string[];
   /** Whether a 404 may be of something that was retracted, and says so. */

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
-import { countsAsAway } from "../../shared/database/database-away.js";
+import { countsAsAway } from "../../shared/database/away.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
-import { TurnTooLate } from "./in-turn.js";
+import { QueueTimeout } from "./query-queue.js";
 import type { problem } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 import { stackOf } from "../../shared/process/user-error.js";
@@ -14,13 +14,13 @@ type ProblemBody = TypeOf<typeof problem>;
 export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
 
 /** What is said of an incident that is gone. */
-export type Retracted = Required<
+export type RetractedIncident = Required<
   Pick<ProblemBody, "slug" | "retractedAt" | "reason">
 >;
 
 interface MoreToSay {
   errors?: BadParameter[];
-  retracted?: Retracted;
+  retracted?: RetractedIncident;
   /** Cache-Control; absent: it is not kept. */
   cache?: string;
 }
@@ -92,7 +92,7 @@ export function answerErrors(log: Log): ErrorRequestHandler {
         "The request's path or query is not correctly percent-encoded.",
       );
     const { path } = request;
-    if (error instanceof TurnTooLate) {
+    if (error instanceof QueueTimeout) {
       crowded.failed("answers", { path, error });
       return sendUnavailable(response);
     }

@@ -4,7 +4,7 @@ import { clientAddress } from "./client-address.js";
 import { sendProblem } from "./problem.js";
 
 /** How many requests a minute an address may make, and how many each has made. This process alone counts. */
-export interface Limit {
+export interface RateLimit {
   perMinute: number;
   store: MemoryStore;
 }
@@ -13,12 +13,12 @@ export interface Limit {
 export const ipv6Subnet = 56;
 
 /** @returns null where there is no limit */
-export function makeLimit(perMinute: number): Limit | null {
+export function makeLimit(perMinute: number): RateLimit | null {
   return perMinute > 0 ? { perMinute, store: new MemoryStore() } : null;
 }
 
 /** Counts a request, or refuses it; `RateLimit` headers say how many are left. */
-export function limiter({ perMinute, store }: Limit): RequestHandler {
+export function limiter({ perMinute, store }: RateLimit): RequestHandler {
   return rateLimit({
     windowMs: 60_000,
     limit: perMinute,

@@ -7,7 +7,7 @@ import type { Encoded } from "./body.js";
 import { chosenEncoding, type Encoding } from "./encoding.js";
 import { headFault } from "./head-fault.js";
 import { publicHeaders } from "./public-headers.js";
-import { ipv6Subnet, type Limit } from "./rate-limit.js";
+import { ipv6Subnet, type RateLimit } from "./rate-limit.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** A page at an address that is written as most clients write it. */
@@ -36,7 +36,7 @@ export type Addressed = IncomingMessage & {
 export function makeShortcut(
   registry: Registry,
   boards: Boards,
-  limit: Limit | null,
+  limit: RateLimit | null,
   addressOf: (request: IncomingMessage) => string,
   failures: WeakMap<IncomingMessage, unknown>,
 ) {
@@ -125,7 +125,7 @@ function isPlain(request: IncomingMessage): boolean {
   );
 }
 
-async function take({ store, perMinute }: Limit, ip: string) {
+async function take({ store, perMinute }: RateLimit, ip: string) {
   const key = ipKeyGenerator(ip, ipv6Subnet);
   const { totalHits, resetTime } = await store.increment(key);
   if (totalHits > perMinute) {

@@ -1,6 +1,6 @@
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { type Body, makeBody } from "./body.js";
-import { type Clock, type ClockRow, makeClock } from "./clock.js";
+import { type DatabaseClock, type ClockRow, makeClock } from "./clock.js";
 
 /** A finished body, the instant that it shows, and what else its statement says of it. */
 export interface Snapshot {
@@ -50,7 +50,7 @@ interface UnderWay {
 export function makeSnapshots(
   pool: Pick<Pool, "file">,
   bounds: Bounds,
-  clock: Clock = makeClock(pool),
+  clock: DatabaseClock = makeClock(pool),
   { heldMs, patienceMs, onHeld }: WhileBusy = neverHeld,
 ) {
   const kept = new Map<string, Snapshot>();

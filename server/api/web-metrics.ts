@@ -1,11 +1,11 @@
 import { Histogram } from "prom-client";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
-import type { Answered } from "./answered.js";
+import type { AnsweredRequest } from "./request-log.js";
 
 /** Tells operators of a web program how long its answers take. */
 export function makeWebMetrics(
   registry: OwnMetrics,
-): (answered: Answered) => void {
+): (answered: AnsweredRequest) => void {
   const requests = new Histogram({
     name: "venuewatch_web_request_seconds",
     help: "One request, from its headers to the end of its answer, by route and status.",

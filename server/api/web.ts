@@ -9,7 +9,7 @@ import type { Request, Response } from "express";
 import { listen } from "../../shared/config/listen.js";
 import { addressOf } from "../../shared/config/address.js";
 import { stackOf } from "../../shared/process/user-error.js";
-import { whenAnswered } from "./answered.js";
+import { onRequestEnd } from "./request-log.js";
 import { makeApp, makeShared } from "./app.js";
 import { type AppOptions } from "./app-options.js";
 import { problemBody } from "./problem.js";
@@ -57,7 +57,7 @@ export async function startWeb(
   const answers = new WeakMap<Duplex, ServerResponse>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     answers.set(request.socket, response);
-    if (onAnswered) whenAnswered(request, response, onAnswered);
+    if (onAnswered) onRequestEnd(request, response, onAnswered);
     const answering = shortcut(request, response);
     if (!answering) return answerByApp(request, response);
     answering

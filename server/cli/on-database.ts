@@ -1,5 +1,5 @@
-import { databaseFault } from "../../shared/database/database-fault.js";
-import { connect, type Pool } from "../../shared/database/db.js";
+import { databaseFault } from "../../shared/database/fault.js";
+import { connect, type Pool } from "../../shared/database/pool.js";
 import { type Life, runToEnd } from "../process/lifecycle.js";
 import { type Log, makeLog } from "../../shared/log/log.js";
 import {

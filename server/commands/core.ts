@@ -1,10 +1,10 @@
 import { startDispatcher } from "../alerts/delivery/dispatcher.js";
-import { letterFor } from "../alerts/formats/letter-for.js";
+import { formatAlert } from "../alerts/formats/format-alert.js";
 import { makeAlertMetrics } from "../alerts/delivery/metrics.js";
 import { makePoster } from "../alerts/delivery/post.js";
 import { makeSealing } from "../alerts/channels/sealing.js";
 import { startKeepingAddress } from "../alerts/channels/service-address.js";
-import { connect, openPool } from "../../shared/database/db.js";
+import { connect, openPool } from "../../shared/database/pool.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
 import { startHealth } from "../health/health.js";
@@ -102,7 +102,7 @@ export async function run(): Promise<void> {
       poster,
       sealing: channelKey && makeSealing(channelKey),
       write: (to, alert, sent) =>
-        letterFor(to, alert, { ...sent, baseUrl, userAgent }),
+        formatAlert(to, alert, { ...sent, baseUrl, userAgent }),
       log,
       metrics: makeAlertMetrics(
         metrics,

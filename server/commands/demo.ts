@@ -14,7 +14,7 @@ import {
 } from "../process/all-programs.js";
 import { makeDataDir } from "../process/data-dir.js";
 import type { Given } from "../cli/command.js";
-import { connect, type Pool, sql } from "../../shared/database/db.js";
+import { connect, type Pool, sql } from "../../shared/database/pool.js";
 import { howToInstall, isInstalled } from "../embedded/installed.js";
 import { analystCommand, quoted } from "../embedded/analyst.js";
 import { runToEnd, runUntilStopped } from "../process/lifecycle.js";

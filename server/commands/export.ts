@@ -1,10 +1,10 @@
 import type { Given, Options } from "../cli/command.js";
-import { databaseFault } from "../../shared/database/database-fault.js";
-import { connect } from "../../shared/database/db.js";
+import { databaseFault } from "../../shared/database/fault.js";
+import { connect } from "../../shared/database/pool.js";
 import { writeExport } from "../export/export.js";
-import { forms, type FormName } from "../export/form.js";
-import { kinds, type What } from "../export/kinds.js";
-import type { Wanted } from "../export/records.js";
+import { exportFormats, type ExportFormatName } from "../export/format.js";
+import { datasets, type DatasetName } from "../export/datasets.js";
+import type { RecordFilter } from "../export/records.js";
 import { instantExpected, parseInstant } from "../../shared/text/instant.js";
 import { runToEnd } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -23,7 +23,7 @@ ends with .unfinished. What was written last is looked up in the file, and a rec
 export const options = {
   what: {
     type: "string",
-    help: `${Object.keys(kinds).join(", ")}`,
+    help: `${Object.keys(datasets).join(", ")}`,
   },
   from: {
     type: "string",
@@ -51,7 +51,11 @@ type Texts = Partial<Record<keyof typeof options, string>>;
 export async function run({ values }: Given): Promise<void> {
   const { output, format = "csv" } = values as Texts;
   const wanted = wantedBy(values);
-  const form = oneOf("--format", Object.keys(forms) as FormName[], format);
+  const form = oneOf(
+    "--format",
+    Object.keys(exportFormats) as ExportFormatName[],
+    format,
+  );
   const resume = values["resume"] === true;
   if (resume && output === undefined)
     throw new UserError(
@@ -95,14 +99,14 @@ export async function run({ values }: Given): Promise<void> {
   });
 }
 
-function wantedBy(values: Given["values"]): Wanted {
+function wantedBy(values: Given["values"]): RecordFilter {
   const { what, from, to, venue } = values as Texts;
   const period = { from: timeOf("--from", from), to: timeOf("--to", to) };
   if (period.from >= period.to)
     throw new UserError(
       `export --to: expected a time after --from ${from}, got ${to}`,
     );
-  const kind = oneOf("--what", Object.keys(kinds) as What[], what);
+  const kind = oneOf("--what", Object.keys(datasets) as DatasetName[], what);
   const retracted = values["retracted"] === true;
   if (retracted && kind !== "incidents")
     throw new UserError(`--retracted: only incidents are, not ${kind}`);
@@ -126,7 +130,7 @@ function showsProgress(output: string | undefined): boolean {
 }
 
 /** A line that is written over, and gone at the end. */
-function showProgress(what: What): (share: number) => void {
+function showProgress(what: DatasetName): (share: number) => void {
   let shown = -1;
   return (share) => {
     const percent = Math.floor(share * 100);

@@ -1,6 +1,6 @@
 import type { DatabaseError } from "pg";
 import type { Given, Options } from "../cli/command.js";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { runOnDatabase } from "../cli/on-database.js";
 import { scramVerifier } from "../database/scram.js";
 import { secretIn } from "../../shared/config/secret-file.js";

@@ -1,4 +1,4 @@
-import { connect } from "../../shared/database/db.js";
+import { connect } from "../../shared/database/pool.js";
 import { runToEnd } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../database/migrate.js";

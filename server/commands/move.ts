@@ -1,6 +1,6 @@
 import type { Given, Options } from "../cli/command.js";
-import { addressesOf } from "../../shared/database/database-hosts.js";
-import { connect, type Pool } from "../../shared/database/db.js";
+import { addressesOf } from "../../shared/database/hosts.js";
+import { connect, type Pool } from "../../shared/database/pool.js";
 import { startEmbedded } from "../embedded/embedded.js";
 import { type Life, runToEnd } from "../process/lifecycle.js";
 import { type Log, makeLog } from "../../shared/log/log.js";

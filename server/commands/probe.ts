@@ -1,10 +1,13 @@
 import { join } from "node:path";
-import { startKeeper, type Keeper } from "../../probe/sharing/keeper.js";
+import {
+  startVenueLease,
+  type VenueLease,
+} from "../../probe/lease/venue-lease.js";
 import { thisMachine } from "../../probe/network/machine.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
 import { openSpool } from "../../probe/delivery/spool.js";
-import { openPool, warnUnlessReachable } from "../../shared/database/db.js";
+import { openPool, warnUnlessReachable } from "../../shared/database/pool.js";
 import { type Readiness, startHealth } from "../health/health.js";
 import { runUntilStopped } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -16,7 +19,7 @@ import { type Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
-import { keepWatch, leaveWatch } from "../../probe/sharing/watch.js";
+import { sendHeartbeat, endLease } from "../../probe/lease/heartbeat.js";
 
 export const help = `Measures the venues of the registry from REGION, and delivers the samples to the database. While the database is
 away it goes on measuring, and keeps the samples in DATA_DIR until it is back. Several probes of one region share its
@@ -54,7 +57,7 @@ export async function run(): Promise<void> {
     log.info("probes on the same machine are one vantage", { machine, source });
     const startedAt = new Date();
     const known = registry.venues.map(({ id }) => id);
-    let keeper: Keeper | null = null;
+    let keeper: VenueLease | null = null;
     const metrics = makeOwnMetrics("probe", { region });
     const meter = makeProbeMetrics(metrics, startedAt, () => ({
       ...probe.status(),
@@ -87,10 +90,10 @@ export async function run(): Promise<void> {
     });
     life.onClose("health", health.close);
     // Last: whoever cannot start takes no venue from those that can.
-    keeper = startKeeper({
+    keeper = startVenueLease({
       keep(mayTakeOver) {
         const { unmeasured, troubles, clock } = probe.status();
-        return keepWatch(
+        return sendHeartbeat(
           pool,
           {
             ...{ region, process: spool.process, version, startedAt },
@@ -100,7 +103,7 @@ export async function run(): Promise<void> {
           mayTakeOver,
         );
       },
-      leave: () => leaveWatch(pool, region, spool.process),
+      leave: () => endLease(pool, region, spool.process),
       watch: probe.watch,
       allVenues: known,
       log,

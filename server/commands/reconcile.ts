@@ -1,6 +1,6 @@
 import type { Given, Options } from "../cli/command.js";
-import { databaseFault } from "../../shared/database/database-fault.js";
-import { connect } from "../../shared/database/db.js";
+import { databaseFault } from "../../shared/database/fault.js";
+import { connect } from "../../shared/database/pool.js";
 import { reconcileAll } from "../engine/reconcile-all.js";
 import { runToEnd } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";

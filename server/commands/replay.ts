@@ -1,6 +1,6 @@
 import type { Given, Options } from "../cli/command.js";
-import { connect } from "../../shared/database/db.js";
-import { readOtherRules } from "../engine/other-rules.js";
+import { connect } from "../../shared/database/pool.js";
+import { readRuleOverrides } from "../engine/rule-overrides.js";
 import { replay, type ReplayOptions } from "../engine/replay.js";
 import { replayText, totalsOf } from "../engine/replay-report.js";
 import { instantExpected, parseInstant } from "../../shared/text/instant.js";
@@ -41,7 +41,7 @@ export async function run({ values }: Given): Promise<void> {
     from: instantOf("--from", from),
     to: to === undefined ? null : instantOf("--to", to),
   };
-  const others = rules === undefined ? {} : await readOtherRules(rules);
+  const others = rules === undefined ? {} : await readRuleOverrides(rules);
   const settings = readSettings();
   const log = makeLog("replay", settings.logLevel);
   await runToEnd(log, async (life) => {

@@ -1,8 +1,8 @@
 import { makeReplicaMetrics } from "../api/replica-metrics.js";
 import { makeWebMetrics } from "../api/web-metrics.js";
 import { startWeb } from "../api/web.js";
-import { askedAtScrape } from "../health/asked-at-scrape.js";
-import { openPool, warnUnlessReachable } from "../../shared/database/db.js";
+import { queryAtScrape } from "../health/scrape-query.js";
+import { openPool, warnUnlessReachable } from "../../shared/database/pool.js";
 import { startHealth } from "../health/health.js";
 import { runUntilStopped } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -54,7 +54,7 @@ export async function run(): Promise<void> {
     if (ofReplica)
       makeReplicaMetrics(
         metrics,
-        askedAtScrape(async () => [await replicaState(pool)], log),
+        queryAtScrape(async () => [await replicaState(pool)], log),
       );
     const web = await startWeb({
       ...settings,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { withBriefLocks } from "./brief-locks.js";
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { withLockRetry } from "./lock-retry.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import {
   applyAs,
@@ -60,7 +60,7 @@ export async function migrate(
   const stepWithin =
     (withinMs: number): Step =>
     (name, work) =>
-      withBriefLocks(pool, log, name, inOurNames(work), withinMs);
+      withLockRetry(pool, log, name, inOurNames(work), withinMs);
   const step = stepWithin(patienceMs);
 
   refuseOthers(schema, await appliedFiles(pool));

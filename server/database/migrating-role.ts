@@ -1,4 +1,4 @@
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { readScript } from "../../shared/database/sql-files.js";
 import { UserError } from "../../shared/process/user-error.js";
 

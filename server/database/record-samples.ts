@@ -1,4 +1,4 @@
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 
 /** What became of a batch. A duplicate was sent before; a refused one is too old, or too far ahead of the database's clock. */

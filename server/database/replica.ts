@@ -1,4 +1,4 @@
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 import type { Readiness } from "../health/health.js";
 
 /** How a replica stands to its primary; one row of `replica.sql`. */

@@ -1,5 +1,5 @@
 /** What a database was made by, compared with what this build would make. */
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import { version } from "../../shared/config/package.js";
 import {
   readDefinitions,

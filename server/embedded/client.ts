@@ -2,7 +2,13 @@ import { randomInt } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Log } from "../../shared/log/log.js";
 import type { Outage } from "../../shared/log/outage.js";
-import type { Backend, Limit, Request, Standing, Terms } from "./backend.js";
+import type {
+  Backend,
+  RequestLimit,
+  BackendRequest,
+  Standing,
+  Terms,
+} from "./backend.js";
 import { makeInbox, type Message } from "./inbox.js";
 import {
   errorResponse,
@@ -19,8 +25,8 @@ import {
   startPasswordExchange,
 } from "./password-exchange.js";
 import { readFirstPacket, type Startup } from "./startup.js";
-import { takeStep, type Step } from "./step.js";
-import type { Player, Turns } from "./turns.js";
+import { takeStep, type ProtocolStep } from "./step.js";
+import type { Waiter, BackendMutex } from "./backend-mutex.js";
 
 /** A client that does not read its answers is not served on while this much waits for it. */
 const unreadLimitBytes = 16 * 1024 * 1024;
@@ -31,7 +37,7 @@ const unknownLimitBytes = 10_000;
 /** How long an expelled client has to read the reason. */
 const farewellMs = 1_000;
 
-export interface Client {
+export interface WireClient {
   /** What a cancel request must know besides the client's number. */
   secret: number;
   /** Ends the connection and says why. What it left open is rolled back. */
@@ -42,7 +48,7 @@ interface Surroundings {
   /** The client's own, unique. */
   number: number;
   backend: Backend;
-  turns: Turns;
+  turns: BackendMutex;
   log: Log;
   /** Counts refused clients. Any program on the machine may try as often as it likes, so they get no line each. */
   refused: Outage;
@@ -72,12 +78,12 @@ type Phase = "start" | "verifier" | "password" | "opening" | "served";
  * Serves one connection until it ends. A client that hangs up is gone at
  * once: what it sent and still waits for its turn is not done any more.
  */
-export function serveClient(socket: Socket, around: Surroundings): Client {
+export function serveClient(socket: Socket, around: Surroundings): WireClient {
   const { number, backend, turns, log, refused } = around;
   const { idleTransactionMs, turnLimitMs, loginLimitMs } = around;
   const inbox = makeInbox();
   const secret = randomInt(2 ** 31);
-  const player: Player = { ready, play, idleMs, idleTooLong };
+  const player: Waiter = { ready, play, idleMs, idleTooLong };
   const loginDeadline = setTimeout(loginTooLate, loginLimitMs);
   let phase: Phase = "start";
   let startup: Startup | undefined;
@@ -195,7 +201,7 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     return standing === "idle" ? "done" : "keeps";
   }
 
-  async function serve(request: Request): Promise<void> {
+  async function serve(request: BackendRequest): Promise<void> {
     turnBegunMs ??= performance.now();
     const reply = await backend.request(request, limit());
     standing = reply.standing;
@@ -208,13 +214,13 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     else if (turnLeftMs() <= 0) turnTooLong();
   }
 
-  function noteExpelled(request: Request, { message }: Complaint): void {
+  function noteExpelled(request: BackendRequest, { message }: Complaint): void {
     const fields = { client: number, message };
     if (request.kind === "open") refused.failed("start-ups", fields);
     else log.warn("a client was disconnected", fields);
   }
 
-  function nextRequest(): Request | null {
+  function nextRequest(): BackendRequest | null {
     if (phase === "served") return requestFor(takeStep(inbox));
     if (phase === "verifier") return { kind: "verifier", user: startup!.user };
     clearTimeout(loginDeadline);
@@ -234,7 +240,7 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
   }
 
   /** What an exchange may take; undefined: as long as the backend allows. */
-  function limit(): Limit | undefined {
+  function limit(): RequestLimit | undefined {
     const { statementTimeoutMs } = terms;
     const leftMs = Math.max(1, turnLeftMs());
     if (statementTimeoutMs > 0 && statementTimeoutMs < leftMs)
@@ -252,7 +258,7 @@ export function serveClient(socket: Socket, around: Surroundings): Client {
     return turnBegunMs + turnLimitMs - performance.now();
   }
 
-  function requestFor(step: Step | null): Request | null {
+  function requestFor(step: ProtocolStep | null): BackendRequest | null {
     switch (step?.kind) {
       case undefined:
         return null;

@@ -21,7 +21,7 @@ import {
   keepOwnerPassword,
   keepPassFile,
 } from "../../shared/config/embedded-passwords.js";
-import { startService, type Service } from "./service.js";
+import { startService, type EmbeddedService } from "./service.js";
 
 export interface EmbeddedOptions {
   /** Created if need be. The database is in its subdirectory `pgdata`. */
@@ -124,7 +124,7 @@ async function serve(
   backend: Backend,
   password: string,
   options: EmbeddedOptions,
-): Promise<Service> {
+): Promise<EmbeddedService> {
   const { dataDir, log, logins = [] } = options;
   try {
     await admit(backend, owner, password);
@@ -156,7 +156,7 @@ async function listen(
   backend: Backend,
   decoySecret: string,
   options: EmbeddedOptions,
-): Promise<Service> {
+): Promise<EmbeddedService> {
   const { port, log } = options;
   const { idleTransactionMs = 10_000, maxClients = 100 } = options;
   const { loginLimitMs = 60_000 } = options;

@@ -3,9 +3,9 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
 import type { Backend } from "./backend.js";
-import { serveClient, type Client } from "./client.js";
+import { serveClient, type WireClient } from "./client.js";
 import { errorResponse, type Complaint } from "./messages.js";
-import { makeTurns, type Player } from "./turns.js";
+import { makeBackendMutex, type Waiter } from "./backend-mutex.js";
 
 export interface ServiceOptions {
   /** On 127.0.0.1; 0 takes a free one. */
@@ -21,7 +21,7 @@ export interface ServiceOptions {
   maxClients: number;
 }
 
-export interface Service {
+export interface EmbeddedService {
   port: number;
   /** Rejects, once all clients have been told, when the backend has died. Never resolves. */
   failed: Promise<never>;
@@ -37,15 +37,15 @@ const checkpointEveryMs = 5_000;
 export async function startService(
   backend: Backend,
   options: ServiceOptions,
-): Promise<Service> {
+): Promise<EmbeddedService> {
   const { log, maxClients } = options;
   const { decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs } = options;
-  const turns = makeTurns(fail);
+  const turns = makeBackendMutex(fail);
   const refused = makeOutage(log, refusedWords, {
     level: "warn",
     endsByItself: true,
   });
-  const clients = new Map<number, Client>();
+  const clients = new Map<number, WireClient>();
   let accepted = 0;
   let ending: Promise<void> | undefined;
   let onFailure: (error: unknown) => void;
@@ -95,7 +95,7 @@ export async function startService(
   /** A checkpoint stands in line like a client. */
   function repeatCheckpoints(): NodeJS.Timeout {
     let due = false;
-    const player: Player = {
+    const player: Waiter = {
       ready: () => due,
       async play() {
         due = false;

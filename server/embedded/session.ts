@@ -47,7 +47,7 @@ export const owner = "postgres";
 const ownersTimeout = "20s";
 const ofService = /^venuewatch /;
 
-export interface Session {
+export interface ClientSession {
   user: string;
   /** Of the user's role. */
   oid: number;
@@ -64,10 +64,10 @@ export interface Session {
 }
 
 /** Takes one SQL text, answers its rows or throws the backend's error. */
-export type Run = (sql: string) => Promise<(string | null)[][]>;
+export type RunSql = (sql: string) => Promise<(string | null)[][]>;
 
-export interface Backend {
-  run: Run;
+export interface SessionBackend {
+  run: RunSql;
   fixRole: (oid: number) => void;
   unfixRole: () => void;
 }
@@ -77,7 +77,7 @@ export interface Backend {
  * The session in place must have been left.
  */
 export async function verifierOf(
-  backend: Backend,
+  backend: SessionBackend,
   user: string,
 ): Promise<string | null> {
   await resetSession(backend);
@@ -95,7 +95,7 @@ export async function verifierOf(
  * The libraries that convert between encodings are not in this build, and calling one is a trap. Without a default conversion
  * PostgreSQL refuses the encoding instead. CREATE CONVERSION calls the function, too, so it is for superusers alone.
  */
-export async function removeTraps(backend: Backend): Promise<void> {
+export async function removeTraps(backend: SessionBackend): Promise<void> {
   await resetSession(backend);
   await backend.run("REVOKE USAGE ON LANGUAGE plpgsql, sql FROM PUBLIC");
   await backend.run(
@@ -112,7 +112,7 @@ export async function removeTraps(backend: Backend): Promise<void> {
 
 /** Lets a role log in by the password of this verifier. Makes the role where it is missing. */
 export async function admit(
-  backend: Backend,
+  backend: SessionBackend,
   role: string,
   verifier: string,
 ): Promise<void> {
@@ -127,10 +127,10 @@ export async function admit(
 
 /** Of a user who has shown the password. The session has the rights of that role, and no way to others unless they are a superuser's. */
 export async function openSession(
-  backend: Backend,
+  backend: SessionBackend,
   user: string,
   settings: Record<string, string>,
-): Promise<Session> {
+): Promise<ClientSession> {
   await resetSession(backend);
   const [row] = await backend.run(
     `SELECT oid, rolsuper FROM pg_authid WHERE oid = quote_ident(${literal(user)})::regrole`,
@@ -138,7 +138,7 @@ export async function openSession(
   const isFixed = row![1] !== "t";
   const isBounded =
     !isFixed && !ofService.test(settings["application_name"] ?? "");
-  const session: Session = {
+  const session: ClientSession = {
     user,
     oid: Number(row![0]),
     isFixed,
@@ -155,8 +155,8 @@ export async function openSession(
 }
 
 export async function enterSession(
-  backend: Backend,
-  session: Session,
+  backend: SessionBackend,
+  session: ClientSession,
 ): Promise<void> {
   await resetSession(backend);
   await apply(backend, session);
@@ -167,7 +167,10 @@ export async function enterSession(
  *
  * It asks with the client's own rights and search_path: names and operators without a schema may lead to what the client has made.
  */
-export async function readSettings(run: Run, session: Session): Promise<void> {
+export async function readSettings(
+  run: RunSql,
+  session: ClientSession,
+): Promise<void> {
   const timeout = `name ${equals} 'statement_timeout'`;
   const rows = await run(
     session.isFixed
@@ -208,7 +211,9 @@ const reported = [
 ];
 
 /** Name and value of each setting that a client gets at the start. */
-export async function reportedSettings(run: Run): Promise<[string, string][]> {
+export async function reportedSettings(
+  run: RunSql,
+): Promise<[string, string][]> {
   const values = reported.map((name) => `current_setting(${literal(name)})`);
   const [row] = await run(`SELECT ${values.join(", ")}, session_user`);
   const names = [...reported, "session_authorization"];
@@ -231,7 +236,10 @@ const reset = `
   DISCARD SEQUENCES;
   DISCARD TEMP`;
 
-export async function resetSession({ run, unfixRole }: Backend): Promise<void> {
+export async function resetSession({
+  run,
+  unfixRole,
+}: SessionBackend): Promise<void> {
   unfixRole();
   // in one message: each costs as much as four of these statements
   await run(`${reset};${defaults}`);
@@ -239,8 +247,8 @@ export async function resetSession({ run, unfixRole }: Backend): Promise<void> {
 
 /** Settings come after the user: they are set with the user's rights. What a superuser has become since comes last. */
 async function apply(
-  { run, fixRole }: Backend,
-  session: Session,
+  { run, fixRole }: SessionBackend,
+  session: ClientSession,
 ): Promise<void> {
   const { user, oid, isFixed, initial, own } = session;
   if (user !== owner)

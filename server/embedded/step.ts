@@ -3,7 +3,7 @@ import type { Complaint } from "./messages.js";
 import { refusalOf } from "./refusals.js";
 
 /** What to do next for a client that has started. */
-export type Step =
+export type ProtocolStep =
   /** Whole messages for the backend, up to the end of an exchange at most. The rest of it is another step. */
   | { kind: "pass"; bytes: Uint8Array<ArrayBuffer> }
   | { kind: "refuse"; type: "Q" | "P"; complaint: Complaint }
@@ -25,7 +25,7 @@ const ofCopy = new Set(["d", "c", "f"]);
 const receiveBufferBytes = 8192;
 
 /** Takes messages from the inbox; null when nothing came of them. */
-export function takeStep(inbox: Inbox): Step | null {
+export function takeStep(inbox: Inbox): ProtocolStep | null {
   const parts: Buffer[] = [];
   let bytes = 0;
   for (let next = inbox.peek(); next; next = inbox.peek()) {
@@ -44,7 +44,7 @@ export function takeStep(inbox: Inbox): Step | null {
 }
 
 /** A message of unknown type is a FATAL error to the backend, and that would be its death. */
-function specialStep(message: Message): Step | null {
+function specialStep(message: Message): ProtocolStep | null {
   const { type } = message;
   if (type === "X") return { kind: "terminate" };
   const complaint = refusalOf(message);

@@ -22,7 +22,7 @@ export interface Incident {
 type Instant = "started" | "opened" | "escalated" | "closed" | "retracted";
 
 /** Null: it did not come to that by the end of the period. */
-export interface Difference {
+export interface IncidentDifference {
   what: Instant | "severity" | "peakSeverity" | "flapping";
   recorded: string | boolean | null;
   replayed: string | boolean | null;
@@ -30,11 +30,11 @@ export interface Difference {
   laterMs?: number;
 }
 
-export interface Line {
+export interface ComparisonLine {
   verdict: "same" | "different" | "only recorded" | "only in the replay";
   recorded: Incident | null;
   replayed: Incident | null;
-  differences: Difference[];
+  differences: IncidentDifference[];
   /** Slugs of the other side that an incident of one side alone lies within: several there are one here, or the reverse. */
   within: string[];
 }
@@ -50,8 +50,8 @@ export function compareIncidents(
   recorded: readonly Incident[],
   replayed: readonly Incident[],
   endsAt: Date,
-): Line[] {
-  const lines: Line[] = [];
+): ComparisonLine[] {
+  const lines: ComparisonLine[] = [];
   const left = { recorded: new Set(recorded), replayed: new Set(replayed) };
 
   for (const [one, other] of byNearness(recorded, replayed, endsAt)) {
@@ -73,13 +73,16 @@ export function compareIncidents(
   return lines.sort((a, b) => inOrder(incidentOf(a), incidentOf(b)));
 }
 
-function pairOf(recorded: Incident, replayed: Incident): Line {
+function pairOf(recorded: Incident, replayed: Incident): ComparisonLine {
   const differences = differencesBetween(recorded, replayed);
   const verdict = differences.length === 0 ? "same" : "different";
   return { verdict, recorded, replayed, differences, within: [] };
 }
 
-function alone(verdict: Line["verdict"], within: string[]): Line {
+function alone(
+  verdict: ComparisonLine["verdict"],
+  within: string[],
+): ComparisonLine {
   return { verdict, recorded: null, replayed: null, differences: [], within };
 }
 
@@ -125,8 +128,8 @@ export function endOf({ closedAt, retractedAt }: Incident, endsAt: Date): Date {
 function differencesBetween(
   recorded: Incident,
   replayed: Incident,
-): Difference[] {
-  const found: Difference[] = [];
+): IncidentDifference[] {
+  const found: IncidentDifference[] = [];
   for (const what of [
     "started",
     "opened",
@@ -150,7 +153,7 @@ function differencesBetween(
 }
 
 /** Of a line; as recorded, where it was. */
-export function incidentOf({ recorded, replayed }: Line): Incident {
+export function incidentOf({ recorded, replayed }: ComparisonLine): Incident {
   return (recorded ?? replayed)!;
 }
 

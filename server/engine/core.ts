@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { countsAsAway } from "../../shared/database/database-away.js";
-import type { Pool } from "../../shared/database/db.js";
+import { countsAsAway } from "../../shared/database/away.js";
+import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import { decideWhatIsDue } from "./deciding.js";
-import { makeLease, type Term } from "./lease.js";
+import { evaluateDue } from "./evaluation-loop.js";
+import { makeLease, type LeaseTerm } from "./lease.js";
 import { startLoop } from "../../shared/process/loop.js";
 import { makeOutage } from "../../shared/log/outage.js";
 import { stackOf } from "../../shared/process/user-error.js";
@@ -17,13 +17,13 @@ import {
   usualUpkeepPace,
 } from "./upkeep.js";
 
-export interface Pace extends UpkeepPace {
+export interface CorePace extends UpkeepPace {
   /** How long after an instant it is decided. */
   settleMs: number;
   leaseMs: number;
 }
 
-export const usualPace: Pace = {
+export const usualPace: CorePace = {
   // a batch of samples is inserted in some tens of milliseconds
   settleMs: 500,
   // a leader that has not renewed for this long is taken for dead, so that another has taken over within two ticks. One that
@@ -41,7 +41,7 @@ export interface CoreOptions {
   leasePool: Pool;
   log: Log;
   rules?: RulesRow;
-  pace?: Pace;
+  pace?: CorePace;
   metrics?: EngineMetrics | undefined;
   /** Reads the venue's feed that is due, if one is; resolves with milliseconds until the next. Absent: none is read. */
   readNextFeed?: (signal: AbortSignal) => Promise<number>;
@@ -64,7 +64,7 @@ const readAgainMs = 5_000;
 
 /** What a core has for as long as it leads. */
 interface Office {
-  term: Term;
+  term: LeaseTerm;
   upkeep: Upkeep;
   /** The instants that were due when it began are decided, or cannot be; upkeep waits for that. */
   upToDate: boolean;
@@ -120,7 +120,7 @@ export function startCore({
     const { term } = mine;
     const goesOn = () => office === mine && !closing;
     try {
-      const next = await decideWhatIsDue({
+      const next = await evaluateDue({
         pool,
         log,
         rules,
@@ -173,7 +173,7 @@ export function startCore({
     }),
   );
 
-  function lead(term: Term): void {
+  function lead(term: LeaseTerm): void {
     log.info("leads from now on", { ...term });
     // whoever led before, what it left undone is unknown: everything is due
     metrics?.leads(true);

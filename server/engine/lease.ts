@@ -1,15 +1,15 @@
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 
 /** An office that one holder has at a time, for as long as it renews it. */
 export interface Lease {
   /** Takes or renews it. @returns the holder's term; null while another holder has it */
-  take: () => Promise<Term | null>;
+  take: () => Promise<LeaseTerm | null>;
   /** Hands it over at once, where the holder has it. */
   release: () => Promise<void>;
 }
 
 /** What a holder proves by that it has the office still: `fence` moves whenever the holder changes. */
-export interface Term {
+export interface LeaseTerm {
   holder: string;
   fence: number;
 }

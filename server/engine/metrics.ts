@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram } from "prom-client";
-import { askedAtScrape } from "../health/asked-at-scrape.js";
-import type { Db } from "../../shared/database/db.js";
+import { queryAtScrape } from "../health/scrape-query.js";
+import type { Db } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 import {
@@ -133,7 +133,7 @@ const events = ["opened", "escalated", "closed", "retracted"] as const;
 
 /** While the database does not answer, nothing is known of it but that. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
-  const state = askedAtScrape(
+  const state = queryAtScrape(
     () => db.file<EngineState>("engine_state", [rulesRow.step_ms]),
     log,
   );

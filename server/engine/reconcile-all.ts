@@ -1,12 +1,16 @@
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import { type Difference, reconcile, type Window } from "./reconcile.js";
+import {
+  type RollupDifference,
+  reconcile,
+  type ReconciledWindow,
+} from "./reconcile.js";
 
 export interface ReconciledAll {
   /** Of venues: an hour of fifteen venues counts fifteen times. */
   hours: number;
   /** Each was made again. */
-  differences: (Difference & { venue: string })[];
+  differences: (RollupDifference & { venue: string })[];
 }
 
 /** Goes over everything that has its samples, once. Ends early when it is told to stop. */
@@ -19,7 +23,7 @@ export async function reconcileAll(
   }: { signal: AbortSignal; onProgress?: (share: number) => void },
 ): Promise<ReconciledAll> {
   const windows = largest(
-    await pool.file<Window>("reconcile_window", [new Date(), null]),
+    await pool.file<ReconciledWindow>("reconcile_window", [new Date(), null]),
   );
   const total = windows.reduce((sum, { hours }) => sum + hours.length, 0);
   const done: ReconciledAll = { hours: 0, differences: [] };
@@ -37,8 +41,8 @@ export async function reconcileAll(
 }
 
 /** The hours of days within five days that are looked at are looked at once, and both are added up from them. */
-export function largest(windows: Window[]): Window[] {
-  const within = (one: Window, other: Window) =>
+export function largest(windows: ReconciledWindow[]): ReconciledWindow[] {
+  const within = (one: ReconciledWindow, other: ReconciledWindow) =>
     other !== one &&
     other.venue_id === one.venue_id &&
     other.from <= one.from &&

@@ -7,7 +7,7 @@
  * else refreshes, and takes no lock.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { underWayElsewhere } from "./under-way.js";
 
@@ -17,7 +17,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** One venue, and whole hours of it. */
-export interface Window {
+export interface ReconciledWindow {
   venue_id: number;
   venue: string;
   from: Date;
@@ -35,7 +35,7 @@ export interface Sum {
 }
 
 /** Rows that a roll-up lacks, has too many, or has with other values. */
-export interface Difference {
+export interface RollupDifference {
   rollup: string;
   rows: number;
   /** The first and the last of their buckets. */
@@ -49,7 +49,7 @@ interface RecomputedHours {
   samples: number;
   /** Samples that the roll-ups have seen and that are not there any more. */
   lost: number;
-  differences: Difference[];
+  differences: RollupDifference[];
   counts: Count[];
 }
 
@@ -86,7 +86,7 @@ export const reconciled = ["sample", ...rollupsOfHours, ...rollupsOfDays];
 
 export interface ReconcileMetrics {
   compared: (rollups: readonly string[]) => void;
-  differs: (difference: Difference) => void;
+  differs: (difference: RollupDifference) => void;
 }
 
 export interface Reconciler {
@@ -112,7 +112,7 @@ export function makeReconciler(
     async step(at) {
       const [part, ...rest] = planned;
       if (!part) {
-        const [window] = await pool.file<Window>("reconcile_window", [
+        const [window] = await pool.file<ReconciledWindow>("reconcile_window", [
           at,
           random(),
         ]);
@@ -135,7 +135,7 @@ export function makeReconciler(
 export async function reconcile(
   pool: Pool,
   log: Log,
-  window: Window,
+  window: ReconciledWindow,
   metrics?: ReconcileMetrics,
 ): Promise<void> {
   let planned = partsOf({ pool, log, metrics }, window);
@@ -161,7 +161,7 @@ interface Means {
 
 /** One going over a window. */
 interface Look extends Means {
-  window: Window;
+  window: ReconciledWindow;
   /** What was told: a difference that is met again when a part is tried again is not another one. */
   told: Set<string>;
   /** Where samples are lost, nothing is added up. */
@@ -177,7 +177,7 @@ interface Added {
   sums: Map<string, Map<string, number[]>>;
 }
 
-function partsOf(means: Means, window: Window): Part[] {
+function partsOf(means: Means, window: ReconciledWindow): Part[] {
   const look: Look = { ...means, window, told: new Set(), lost: false };
   const added = nothingAdded();
   const rollups = window.sums.flatMap((sum) => sum.rollups);
@@ -304,7 +304,7 @@ async function reconcileSum(look: Look, sum: Sum, added: Added): Promise<void> {
     expectMended(window, left);
 }
 
-function hoursOf({ hours }: Window, sum: Sum): Date[] {
+function hoursOf({ hours }: ReconciledWindow, sum: Sum): Date[] {
   const fromMs = Date.parse(sum.from);
   return hours.filter(
     (hour) => +hour >= fromMs && +hour < fromMs + widthMs(sum),
@@ -317,7 +317,7 @@ function widthMs({ rollups }: Sum): number {
 
 async function recomputeHour(
   pool: Pool,
-  { venue_id }: Window,
+  { venue_id }: ReconciledWindow,
   from: Date,
   to: Date,
   rollups: string[],
@@ -335,14 +335,14 @@ async function recomputeSum(
   { pool, window }: Look,
   { rollups, from }: Sum,
   { sums }: Added,
-): Promise<Difference[]> {
+): Promise<RollupDifference[]> {
   const own = rollups.map((rollup) => [
     rollup,
     Object.fromEntries(
       sums.get(placeOf(rollup, Date.parse(from) / 1000)) ?? [],
     ),
   ]);
-  const [row] = await pool.file<{ differences: Difference[] }>(
+  const [row] = await pool.file<{ differences: RollupDifference[] }>(
     "reconcile_days",
     [window.venue_id, from, rollups, JSON.stringify(Object.fromEntries(own))],
   );
@@ -352,7 +352,7 @@ async function recomputeSum(
 /** Hour by hour: the embedded database serves others between them. */
 async function samplesIn(
   pool: Pool,
-  { venue_id }: Window,
+  { venue_id }: ReconciledWindow,
   hours: Date[],
 ): Promise<number> {
   let samples = 0;
@@ -382,7 +382,7 @@ async function backed(pool: Pool, hours: Date[]): Promise<boolean> {
 }
 
 function tellLost(look: Look, from: Date, to: Date, rows: number): void {
-  const lost: Difference = {
+  const lost: RollupDifference = {
     rollup: "sample",
     rows,
     from: from.toISOString(),
@@ -397,7 +397,7 @@ function tellLost(look: Look, from: Date, to: Date, rows: number): void {
 }
 
 /** Counts it, once in a window. */
-function isNew({ told, metrics }: Look, difference: Difference): boolean {
+function isNew({ told, metrics }: Look, difference: RollupDifference): boolean {
   const name = `${difference.rollup} ${difference.from}`;
   if (told.has(name)) return false;
   told.add(name);
@@ -405,7 +405,10 @@ function isNew({ told, metrics }: Look, difference: Difference): boolean {
   return true;
 }
 
-async function mend(look: Look, differences: Difference[]): Promise<void> {
+async function mend(
+  look: Look,
+  differences: RollupDifference[],
+): Promise<void> {
   const { pool, log, window } = look;
   for (const difference of differences)
     if (isNew(look, difference))
@@ -426,7 +429,10 @@ async function mend(look: Look, differences: Difference[]): Promise<void> {
     );
 }
 
-function expectMended({ venue }: Window, differences: Difference[]): void {
+function expectMended(
+  { venue }: ReconciledWindow,
+  differences: RollupDifference[],
+): void {
   const [left] = differences;
   if (left)
     throw new Error(

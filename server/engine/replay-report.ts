@@ -1,18 +1,18 @@
 /** A replay, as text for people. */
 import {
-  type Difference,
+  type IncidentDifference,
   endOf,
   incidentOf,
   type Incident,
-  type Line,
+  type ComparisonLine,
 } from "./compare-incidents.js";
-import type { ChangedRule } from "./other-rules.js";
+import type { ChangedRule } from "./rule-overrides.js";
 import type { Replay } from "./replay.js";
 
 export interface Totals {
   recorded: SideTotals;
   replayed: SideTotals;
-  verdicts: Record<Line["verdict"], number>;
+  verdicts: Record<ComparisonLine["verdict"], number>;
 }
 
 interface SideTotals {
@@ -40,7 +40,7 @@ export function totalsOf({ lines, from, to }: Replay): Totals {
         Math.round(ms.reduce((sum, one) => sum + one, 0) / 6_000) / 10,
     };
   };
-  const count = (verdict: Line["verdict"]) =>
+  const count = (verdict: ComparisonLine["verdict"]) =>
     lines.filter((line) => line.verdict === verdict).length;
   return {
     recorded: of("recorded"),
@@ -104,7 +104,7 @@ function ruleText({
 }
 
 /** Columns, as wide as their widest. */
-function tableOf(lines: Line[]): string[] {
+function tableOf(lines: ComparisonLine[]): string[] {
   const slugs = Math.max(...lines.map((one) => incidentOf(one).slug.length));
   const components = Math.max(
     ...lines.map((one) => incidentOf(one).component.length),
@@ -115,7 +115,7 @@ function tableOf(lines: Line[]): string[] {
   });
 }
 
-function saidOf(line: Line): string {
+function saidOf(line: ComparisonLine): string {
   const { recorded, replayed, differences } = line;
   const { retractedAt, byHand } = incidentOf(line);
   const said = [verdictText(line)];
@@ -127,7 +127,7 @@ function saidOf(line: Line): string {
   return said.join("; ");
 }
 
-function verdictText(line: Line): string {
+function verdictText(line: ComparisonLine): string {
   const { verdict, differences, within } = line;
   if (verdict === "same") return "same";
   if (verdict === "different")
@@ -150,7 +150,7 @@ function differenceText({
   recorded,
   replayed,
   laterMs,
-}: Difference): string {
+}: IncidentDifference): string {
   if (laterMs !== undefined)
     return `${what} ${lasting(Math.abs(laterMs))} ${laterMs < 0 ? "earlier" : "later"}`;
   if (what === "flapping")

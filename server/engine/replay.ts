@@ -3,7 +3,7 @@
  * with the recorded ones. It begins with what the engine knew then: the incidents, impairments and typical latencies
  * as recorded, and the states as the samples before give them. See sql/engine/090-replay.sql.
  */
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { schemaState } from "../database/schema-state.js";
 import { version } from "../../shared/config/package.js";
@@ -11,12 +11,15 @@ import { UserError } from "../../shared/process/user-error.js";
 import {
   compareIncidents,
   type Incident,
-  type Line,
+  type ComparisonLine,
 } from "./compare-incidents.js";
-import { type ChangedRule, changedRules } from "./other-rules.js";
-import { type Pace, paced } from "./paced.js";
+import { type ChangedRule, changedRules } from "./rule-overrides.js";
+import { type PoolPace, throttled } from "./throttled-pool.js";
 import { type RulesRow, rulesRow } from "./rules.js";
-import { makeScratch, type Scratch } from "./scratch.js";
+import {
+  makeTemporarySchema,
+  type TemporarySchema,
+} from "./temporary-schema.js";
 import { accepted, type Decided, dueInstants, type Refused } from "./tick.js";
 
 export interface ReplayOptions {
@@ -44,7 +47,7 @@ export interface Replay {
   changed: ChangedRule[];
   instants: number;
   tookMs: number;
-  lines: Line[];
+  lines: ComparisonLine[];
   /** Recorded incidents that are left out, since their components are not watched any more. */
   unwatched: number;
 }
@@ -66,7 +69,7 @@ export async function replay(
   const { signal = new AbortController().signal, onProgress = () => {} } =
     options;
 
-  const scratch = await makeScratch(pool);
+  const scratch = await makeTemporarySchema(pool);
   try {
     const run = { ...plan, pool, scratch, signal, onProgress };
     const instants = await decideAnew(run).catch((error: unknown) => {
@@ -114,7 +117,7 @@ interface Plan {
 
 type Run = Plan & {
   pool: Pool;
-  scratch: Scratch;
+  scratch: TemporarySchema;
   signal: AbortSignal;
   onProgress: (share: number) => void;
 };
@@ -259,7 +262,7 @@ async function load(
   await scratch.within((tx) =>
     tx.query(sql`truncate ${sql.ident(scratch.name, "sample")}`),
   );
-  await paced(components, { items: 4 }, signal, (some) =>
+  await throttled(components, { items: 4 }, signal, (some) =>
     scratch.within(async (tx) => {
       await tx.file("replay_load", [some, after, upTo]);
     }),
@@ -269,11 +272,11 @@ async function load(
 
 async function warmUp(
   { scratch, from, rules, signal }: Run,
-  pace: Pace,
+  pace: PoolPace,
 ): Promise<void> {
   const due = await scratch.within((tx) => dueInstants(tx, eveOf(from), rules));
   const instants = due.map(({ at }) => at);
-  await paced(instants, pace, signal, (some) =>
+  await throttled(instants, pace, signal, (some) =>
     scratch.within(async (tx) => {
       await tx.file("replay_warm_up", [some, JSON.stringify(rules)]);
     }),
@@ -291,7 +294,7 @@ async function decideUntil(
   run: Run,
   upTo: Date,
   deeds: Date[],
-  pace: Pace,
+  pace: PoolPace,
 ): Promise<number> {
   const all = await run.scratch.within((tx) =>
     dueInstants(tx, upTo, run.rules),
@@ -315,9 +318,9 @@ async function decideUntil(
 async function decideAll(
   { scratch, rules, signal, onProgress, from, to }: Run,
   instants: Date[],
-  pace: Pace,
+  pace: PoolPace,
 ): Promise<void> {
-  await paced(instants, pace, signal, async (some) => {
+  await throttled(instants, pace, signal, async (some) => {
     const rows = await scratch.within((tx) =>
       tx.file<{ decided: Decided | Refused }>("replay_decide", [
         some,
@@ -338,7 +341,7 @@ async function retractBy(tx: Db, deed: Date): Promise<void> {
 }
 
 async function incidentsOf(
-  scratch: Scratch,
+  scratch: TemporarySchema,
   { from, to }: Plan,
 ): Promise<[recorded: Incident[], replayed: Incident[]]> {
   const rows = await scratch.within((tx) =>

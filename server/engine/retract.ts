@@ -1,9 +1,9 @@
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { unknownIncident } from "../database/unknown-incident.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /** What a retraction did. */
-export interface Retracted {
+export interface Retraction {
   venue: string;
   component: string;
   /** It was open until then. */
@@ -39,7 +39,7 @@ export async function retractIncident(
   pool: Pool,
   slug: string,
   reason: string,
-): Promise<Retracted> {
+): Promise<Retraction> {
   const why = reason.trim();
   if (why === "" || why.length > longestReason)
     throw new UserError(
@@ -69,9 +69,9 @@ async function afterwards(
   tx: Db,
   id: number,
   wasOpen: boolean,
-): Promise<Retracted> {
+): Promise<Retraction> {
   const [component] = await tx.query<
-    Pick<Retracted, "venue" | "component" | "state">
+    Pick<Retraction, "venue" | "component" | "state">
   >(sql`
     select v.venue, c.component, s.state
     from incident i

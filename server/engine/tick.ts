@@ -1,6 +1,6 @@
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 import { version } from "../../shared/config/package.js";
-import type { Term } from "./lease.js";
+import type { LeaseTerm } from "./lease.js";
 import { rulesRow } from "./rules.js";
 
 /** What was decided at one instant; slugs of incidents. */
@@ -28,7 +28,7 @@ export interface TickOptions {
    */
   now?: Date | null;
   /** The lease under which it is done; null: none is needed. */
-  term?: Term | null;
+  term?: LeaseTerm | null;
   /** States begin anew: instants before this one were given up. */
   anew?: boolean;
 }

@@ -1,5 +1,5 @@
-import { countsAsAway } from "../../shared/database/database-away.js";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { countsAsAway } from "../../shared/database/away.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { stackOf } from "../../shared/process/user-error.js";
 import type { EngineMetrics } from "./metrics.js";

@@ -1,23 +1,27 @@
 import type { Writable } from "node:stream";
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
-import { noteBegun, noteFinished, refuseOther } from "./begun.js";
-import { type FormName, forms } from "./form.js";
-import { kinds, type Period, periodKept } from "./kinds.js";
+import {
+  writeResumeFile,
+  removeResumeFile,
+  requireSameExport,
+} from "./resume-file.js";
+import { type ExportFormatName, exportFormats } from "./format.js";
+import { datasets, type Period, periodKept } from "./datasets.js";
 import {
   beginning,
   isFilled,
-  type Place,
+  type OutputPosition,
   placeIn,
   unwritable,
   writeFileFrom,
   writeTo,
 } from "./output.js";
-import { columnsOf, recordsOf, type Wanted } from "./records.js";
+import { columnsOf, recordsOf, type RecordFilter } from "./records.js";
 
 export interface ExportOptions {
-  format: FormName;
+  format: ExportFormatName;
   /** A file, or where it is written to otherwise. */
   output: string | Writable;
   /** A file that is there is gone on with. */
@@ -35,15 +39,15 @@ export interface ExportOptions {
  */
 export async function writeExport(
   pool: Pool,
-  wanted: Wanted,
+  wanted: RecordFilter,
   { format, output, resume, log, signal, onProgress }: ExportOptions,
 ): Promise<void> {
   if (wanted.venue !== null) await refuseUnknownVenue(pool, wanted.venue);
   const period = await periodThere(pool, wanted, log);
   const columns = await columnsOf(pool, wanted);
-  const form = forms[format];
+  const form = exportFormats[format];
 
-  async function* text({ at, after }: Place): AsyncGenerator<string> {
+  async function* text({ at, after }: OutputPosition): AsyncGenerator<string> {
     if (at === 0) yield form.head(columns);
     const there = { ...wanted, period };
     for await (const rows of recordsOf(pool, there, after, onProgress))
@@ -55,20 +59,20 @@ export async function writeExport(
   const path = output;
   const place = await placeOf();
   try {
-    if (place.at === 0) await noteBegun(path, wanted, format);
+    if (place.at === 0) await writeResumeFile(path, wanted, format);
     await writeFileFrom(path, place.at, text(place), signal);
-    await noteFinished(path);
+    await removeResumeFile(path);
   } catch (error) {
     throw unwritable(path, error) ?? error;
   }
 
-  async function placeOf(): Promise<Place> {
+  async function placeOf(): Promise<OutputPosition> {
     if (!(await isFilled(path))) return beginning;
     if (!resume)
       throw new UserError(
         `--output: ${path} is there already; go on with it by --resume, or name another file`,
       );
-    await refuseOther(path, wanted, format);
+    await requireSameExport(path, wanted, format);
     return placeIn(path, form, columns, wanted.what);
   }
 }
@@ -87,11 +91,11 @@ async function refuseUnknownVenue(db: Db, venue: string): Promise<void> {
 /** What can be there of a period: beyond it nothing need be looked for. */
 async function periodThere(
   db: Db,
-  { what, period }: Wanted,
+  { what, period }: RecordFilter,
   log: Log,
 ): Promise<Period> {
   const kept = await periodKept(db, what);
-  const { keptFor, maybeNone } = kinds[what];
+  const { keptFor, maybeNone } = datasets[what];
   const since = keptFor === null ? "" : `, which are kept for ${keptFor}`;
   if (kept === null) {
     log.warn(`there are no ${what}${since}`);

@@ -3,20 +3,20 @@ import { stat, truncate } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { Writable } from "node:stream";
 import { outputFault, UserError } from "../../shared/process/user-error.js";
-import type { Form } from "./form.js";
-import { kinds, type What } from "./kinds.js";
+import type { ExportFormat } from "./format.js";
+import { datasets, type DatasetName } from "./datasets.js";
 import { lastRecord, readPart } from "./last-record.js";
 import type { Key } from "./records.js";
 
 /** Where a file is gone on with. */
-export interface Place {
+export interface OutputPosition {
   /** Bytes that are kept. */
   at: number;
   /** Of the last record that is in them; null: there is none. */
   after: Key | null;
 }
 
-export const beginning: Place = { at: 0, after: null };
+export const beginning: OutputPosition = { at: 0, after: null };
 
 /**
  * Finds where a file of the same export ends, a record that was cut off left out.
@@ -25,10 +25,10 @@ export const beginning: Place = { at: 0, after: null };
  */
 export async function placeIn(
   path: string,
-  form: Form,
+  form: ExportFormat,
   columns: readonly string[],
-  what: What,
-): Promise<Place> {
+  what: DatasetName,
+): Promise<OutputPosition> {
   const { from, to } = await lastRecord(path, form.quotes);
   const head = form.head(columns);
   const headEnd = Buffer.byteLength(head);
@@ -49,9 +49,9 @@ export async function placeIn(
 
 function keyOf(
   path: string,
-  form: Form,
+  form: ExportFormat,
   columns: readonly string[],
-  what: What,
+  what: DatasetName,
   record: string,
 ): Key {
   let values: Record<string, unknown>;
@@ -62,7 +62,7 @@ function keyOf(
       cause: error,
     });
   }
-  return kinds[what].key.map((column) => values[column]);
+  return datasets[what].key.map((column) => values[column]);
 }
 
 function ofAnother(path: string, why: string, cause?: ErrorOptions): UserError {

@@ -1,11 +1,16 @@
-import type { Pool } from "../../shared/database/db.js";
-import { type Kind, kinds, type Period, type What } from "./kinds.js";
+import type { Pool } from "../../shared/database/pool.js";
+import {
+  type Dataset,
+  datasets,
+  type Period,
+  type DatasetName,
+} from "./datasets.js";
 
 /** Values of a row's key, as the database gave them or as a file has them. */
 export type Key = readonly unknown[];
 
-export interface Wanted {
-  what: What;
+export interface RecordFilter {
+  what: DatasetName;
   period: Period;
   /** Null: all. */
   venue: string | null;
@@ -15,7 +20,10 @@ export interface Wanted {
 
 const shortestWindowMs = 1_000;
 
-export async function columnsOf(pool: Pool, wanted: Wanted): Promise<string[]> {
+export async function columnsOf(
+  pool: Pool,
+  wanted: RecordFilter,
+): Promise<string[]> {
   const { from } = wanted.period;
   const rows = await openWindow(pool, wanted, { from, to: from }, null);
   rows.close();
@@ -33,11 +41,11 @@ export async function columnsOf(pool: Pool, wanted: Wanted): Promise<string[]> {
  */
 export async function* recordsOf(
   pool: Pool,
-  wanted: Wanted,
+  wanted: RecordFilter,
   after: Key | null,
   onWindow: (share: number) => void = () => {},
 ): AsyncGenerator<unknown[][], void, void> {
-  const { pageRows, widestMs, ...kind }: Kind = kinds[wanted.what];
+  const { pageRows, widestMs, ...kind }: Dataset = datasets[wanted.what];
   const { from, to } = wanted.period;
   let { windowMs } = kind;
   let at = after === null ? from : latest(from, timeOf(after));
@@ -61,11 +69,11 @@ export async function* recordsOf(
 /** The first rows of a window: all of them, or as many as a page has. */
 async function readPage(
   pool: Pool,
-  wanted: Wanted,
+  wanted: RecordFilter,
   window: Period,
   after: Key | null,
 ) {
-  const { key, pageRows } = kinds[wanted.what];
+  const { key, pageRows } = datasets[wanted.what];
   const rows = await openWindow(pool, wanted, window, after);
   const page: unknown[][] = [];
   let isAll = false;
@@ -91,11 +99,11 @@ export function timeOf([time]: Key): Date {
 
 function openWindow(
   pool: Pool,
-  { what, venue, retracted }: Wanted,
+  { what, venue, retracted }: RecordFilter,
   { from, to }: Period,
   after: Key | null,
 ) {
-  const { file, key } = kinds[what];
+  const { file, key } = datasets[what];
   return pool.rows(
     file,
     [

@@ -1,4 +1,4 @@
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import type { Readiness } from "./health.js";
 import { replicaCheck, replicaState } from "../database/replica.js";
 import { definitionsFault, schemaState } from "../database/schema-state.js";

@@ -1,7 +1,7 @@
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { copyRows } from "./copy-rows.js";
-import { type Timed, type Window, windowsOf } from "./part.js";
+import { type Timed, type CopiedWindow, windowsOf } from "./part.js";
 
 const dayMs = 86_400_000;
 
@@ -82,7 +82,7 @@ export async function compress(target: Db, endsBy: Date): Promise<void> {
 function chunkSetter(rawFrom: Date) {
   const firstWholeDay = Math.ceil(+rawFrom / dayMs) * dayMs;
   let now: boolean | undefined;
-  return async (tx: Db, { from }: Window) => {
+  return async (tx: Db, { from }: CopiedWindow) => {
     const byHour = +from < firstWholeDay;
     if (byHour !== now) await tx.file("move_chunks", [byHour]);
     now = byHour;

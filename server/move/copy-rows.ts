@@ -1,5 +1,5 @@
-import type { Db, Pool } from "../../shared/database/db.js";
-import { type Part, within, type Window } from "./part.js";
+import type { Db, Pool } from "../../shared/database/pool.js";
+import { type Part, within, type CopiedWindow } from "./part.js";
 
 /** A batch is sent as one array: some megabytes, whatever the rows are. */
 const batchRows = 5_000;
@@ -17,7 +17,7 @@ export async function copyRows(
   source: Pool,
   tx: Db,
   part: Part,
-  window: Window | null,
+  window: CopiedWindow | null,
 ): Promise<number> {
   const [condition, values] = within(part, window);
   const rows = await source.textRows(

@@ -1,10 +1,10 @@
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { schemaState } from "../database/schema-state.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { isTimed, type Part } from "./part.js";
 
 /** What is read: see `sql/queries/move_source.sql`. */
-export interface Source {
+export interface MoveSource {
   identity: string;
   state: string;
   rawFrom: Date | null;
@@ -26,7 +26,7 @@ const filledByMigration = [
  * @param isOurs nobody else can be connected, whatever leases that were not handed over say
  * @throws UserError where it is of another schema, or where the service runs
  */
-export async function readSource(db: Db, isOurs: boolean): Promise<Source> {
+export async function readSource(db: Db, isOurs: boolean): Promise<MoveSource> {
   const { missing, unknown } = await schemaState(db);
   if (missing.length + unknown.length > 0)
     throw new UserError(
@@ -36,9 +36,9 @@ export async function readSource(db: Db, isOurs: boolean): Promise<Source> {
           : `lacks ${missing.join(", ")}; let this build migrate it first (venuewatch migrate, or venuewatch up)`),
     );
   const identity = await identityOf(db);
-  const [row] = await db.file<Omit<Source, "identity"> & { busy: string[] }>(
-    "move_source",
-  );
+  const [row] = await db.file<
+    Omit<MoveSource, "identity"> & { busy: string[] }
+  >("move_source");
   const { busy, ...source } = row!;
   if (busy.length > 0 && !isOurs)
     throw new UserError(
@@ -51,7 +51,7 @@ export async function readSource(db: Db, isOurs: boolean): Promise<Source> {
 /** @returns when the move was finished; "begun" or "empty" where it was not */
 export async function readTarget(
   db: Db,
-  source: Source,
+  source: MoveSource,
 ): Promise<Date | "begun" | "empty"> {
   const [here] = await db.file<{ isOurs: boolean; isMarked: boolean }>(
     "move_target",

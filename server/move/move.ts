@@ -1,4 +1,4 @@
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { migrate } from "../database/migrate.js";
 import type { Registry } from "../../shared/registry/registry.js";
@@ -9,7 +9,7 @@ import {
   refuseChanged,
   refuseFilled,
   sealHistory,
-  type Source,
+  type MoveSource,
 } from "./endpoints.js";
 import { isTimed, partsOf } from "./part.js";
 import { copyTables, mark } from "./tables.js";
@@ -74,7 +74,7 @@ async function moveOn(options: MoveOptions): Promise<Moved> {
   return { verified: await verifiedParts(target), finishedBefore: null };
 }
 
-async function begin(options: MoveOptions, read: Source): Promise<void> {
+async function begin(options: MoveOptions, read: MoveSource): Promise<void> {
   const { source, target, registry, log } = options;
   // without venues: those that come have ids already
   await migrate(target, { ...registry, venues: [], regions: [] }, log);
@@ -85,7 +85,7 @@ async function begin(options: MoveOptions, read: Source): Promise<void> {
 
 async function copyAndVerify(
   options: MoveOptions,
-  read: Source,
+  read: MoveSource,
 ): Promise<void> {
   const { source, target } = options;
   const parts = await partsOf(target);
@@ -112,7 +112,7 @@ async function copyAndVerify(
  * Rolls up what the samples say, day by day: what the source had not rolled up yet is then, and to the target every bucket is
  * complete. Then compresses what is due.
  */
-async function settle(options: MoveOptions, read: Source): Promise<void> {
+async function settle(options: MoveOptions, read: MoveSource): Promise<void> {
   const { target } = options;
   const step = "rolled up";
   const stepped = stepper(options, "rolling up");

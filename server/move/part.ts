@@ -1,7 +1,7 @@
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 
 /** A table, the samples or a roll-up, as `sql/queries/move_parts.sql` describes it. Names are quoted already. */
-export type Part = Table | Timed;
+export type Part = MovedTable | Timed;
 
 interface Named {
   part: string;
@@ -11,7 +11,7 @@ interface Named {
   written: string;
 }
 
-export interface Table extends Named {
+export interface MovedTable extends Named {
   kind: "table";
   /** Its column with a sequence, not quoted. */
   identity: string | null;
@@ -24,7 +24,7 @@ export interface Timed extends Named {
   windowMs: number;
 }
 
-export interface Window {
+export interface CopiedWindow {
   from: Date;
   to: Date;
 }
@@ -34,7 +34,7 @@ export function partsOf(target: Db): Promise<Part[]> {
   return target.file<Part>("move_parts");
 }
 
-export function isTable(part: Part): part is Table {
+export function isTable(part: Part): part is MovedTable {
   return part.kind === "table";
 }
 
@@ -43,7 +43,10 @@ export function isTimed(part: Part): part is Timed {
 }
 
 /** The windows in which it has rows in the source, oldest first. They begin at whole multiples of their length. */
-export async function windowsOf(source: Db, part: Timed): Promise<Window[]> {
+export async function windowsOf(
+  source: Db,
+  part: Timed,
+): Promise<CopiedWindow[]> {
   const [range] = await source.text<{ oldest: Date | null; newest: Date }>(
     `select min(${part.at}) as oldest, max(${part.at}) as newest from ${part.reads}`,
     [],
@@ -51,14 +54,17 @@ export async function windowsOf(source: Db, part: Timed): Promise<Window[]> {
   const { oldest, newest } = range!;
   if (oldest === null) return [];
   const { windowMs } = part;
-  const windows: Window[] = [];
+  const windows: CopiedWindow[] = [];
   for (let ms = floor(+oldest, windowMs); ms <= +newest; ms += windowMs)
     windows.push({ from: new Date(ms), to: new Date(ms + windowMs) });
   return windows;
 }
 
 /** The condition that picks a window's rows, with `$1` and `$2`; of a table all of them. */
-export function within(part: Part, window: Window | null): [string, Date[]] {
+export function within(
+  part: Part,
+  window: CopiedWindow | null,
+): [string, Date[]] {
   if (window === null || part.kind === "table") return ["true", []];
   return [`${part.at} >= $1 and ${part.at} < $2`, [window.from, window.to]];
 }

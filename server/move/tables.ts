@@ -1,7 +1,7 @@
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { copyRows } from "./copy-rows.js";
-import type { Source } from "./endpoints.js";
-import { isTable, type Part, type Table } from "./part.js";
+import type { MoveSource } from "./endpoints.js";
+import { isTable, type Part, type MovedTable } from "./part.js";
 import { compare, noteVerified, type Verified } from "./verify.js";
 
 /** Begins a move: whoever finds its mark goes on with it. Nobody can lead on the target from then on, until it is finished. */
@@ -9,7 +9,7 @@ export async function mark(
   source: Pool,
   target: Pool,
   parts: Part[],
-  { identity, state }: Source,
+  { identity, state }: MoveSource,
 ): Promise<void> {
   const [fence] = await source.query<{ highest: number }>(
     sql`select coalesce(max(fence), 0) as highest from leader where office = 'engine'`,
@@ -62,7 +62,7 @@ export async function copyTables(
 async function goOnCounting(
   source: Db,
   tx: Db,
-  { reads, writes, identity }: Table,
+  { reads, writes, identity }: MovedTable,
 ): Promise<void> {
   if (identity === null) return;
   const [row] = await source.query<{ last: string | null }>(

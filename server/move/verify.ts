@@ -1,6 +1,12 @@
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import { UserError } from "../../shared/process/user-error.js";
-import { isTimed, type Part, type Window, windowsOf, within } from "./part.js";
+import {
+  isTimed,
+  type Part,
+  type CopiedWindow,
+  windowsOf,
+  within,
+} from "./part.js";
 
 /** What both sides have of a part. */
 export interface Verified {
@@ -74,7 +80,7 @@ export function verifiedParts(target: Db): Promise<Verified[]> {
   );
 }
 
-async function sumOf(db: Db, part: Part, window: Window | null) {
+async function sumOf(db: Db, part: Part, window: CopiedWindow | null) {
   const [condition, values] = within(part, window);
   const [row] = await db.text<{ rows: number; sum: string }>(
     `select count(*) as rows, coalesce(sum(hashtextextended(row(${part.columns})::text, 0)), 0)::text as sum
@@ -97,7 +103,7 @@ async function beyond(target: Db, part: Part, expected: number) {
 
 function difference(
   { part }: Part,
-  window: Window | null,
+  window: CopiedWindow | null,
   here: number,
   there: number,
 ): string {

@@ -5,12 +5,12 @@
  * is said to be unreadable.
  */
 
-import { goodEntries, type Entries } from "./entries.js";
+import { partitionValid, type Entries } from "./partition-valid.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import { feedTimeProblem } from "./feed-time.js";
-import type { Notice, Source } from "./feed.js";
+import type { Notice, FeedSource } from "./feed.js";
 import * as shape from "./shape.js";
-import { plainText, rawText } from "./strangers-text.js";
+import { plainText, rawText } from "./sanitize-text.js";
 
 export const betterstack: FeedKind = {
   pauseMs: 1000,
@@ -122,7 +122,7 @@ const faults = new Map<string, shape.FaultOf>([
   ],
 ]);
 
-function takeApart(body: unknown, source: Source, at: Date): Taken {
+function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
   const fault = bodyFault(body);
   if (fault !== null) return notUnderstood(fault);
   const { data, included } = body as Body;
@@ -130,7 +130,11 @@ function takeApart(body: unknown, source: Source, at: Date): Taken {
   const problem =
     hostProblem(data.attributes, source) ?? feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
-  const entries = goodEntries<{ type: string }>(included, "included", faultOf);
+  const entries = partitionValid<{ type: string }>(
+    included,
+    "included",
+    faultOf,
+  );
   return {
     problem: entries.problem,
     list: {
@@ -147,7 +151,7 @@ function takeApart(body: unknown, source: Source, at: Date): Taken {
 const vendorsDomain = ".betteruptime.com";
 
 /** Whether this is the page that we asked for. A name tells that at the vendor's domain only: whose domain it is begins with anything. */
-function hostProblem(page: PageAttributes, source: Source): string | null {
+function hostProblem(page: PageAttributes, source: FeedSource): string | null {
   const host = new URL(source.api).hostname;
   const isVendors = host.endsWith(vendorsDomain);
   const property = isVendors ? "subdomain" : "custom_domain";

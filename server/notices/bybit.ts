@@ -1,12 +1,12 @@
 /** Bybit's system status: maintenance and incidents, scheduled, under way and ended. */
 
-import { goodEntries } from "./entries.js";
+import { partitionValid } from "./partition-valid.js";
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import { feedTimeProblem } from "./feed-time.js";
-import type { Notice, Source } from "./feed.js";
+import type { Notice, FeedSource } from "./feed.js";
 import * as shape from "./shape.js";
-import { plainText, rawText, webAddress } from "./strangers-text.js";
+import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
 export const bybit: FeedKind = {
   pauseMs: 1000,
@@ -69,7 +69,7 @@ const entryFault = shape.faultFinder(
   ),
 );
 
-function takeApart(body: unknown, source: Source, at: Date): Taken {
+function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
   const fault = envelopeFault(body);
   if (fault !== null) return notUnderstood(fault);
   const { retCode, retMsg } = body as { retCode: unknown; retMsg?: unknown };
@@ -82,7 +82,7 @@ function takeApart(body: unknown, source: Source, at: Date): Taken {
   const problem = feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
   const { list } = result;
-  const entries = goodEntries<Entry>(list, "result.list", entryFault);
+  const entries = partitionValid<Entry>(list, "result.list", entryFault);
   // 2 is the demo trading, which is not watched.
   const real = entries.good.filter(({ env = 1 }) => String(env) === "1");
   return {

@@ -1,10 +1,10 @@
-import type { NoticeList, Source } from "./feed.js";
+import type { NoticeList, FeedSource } from "./feed.js";
 
 /** How one kind of feed is asked and understood. */
 export interface FeedKind {
   /** From one request to a host to the next, milliseconds. */
   pauseMs: number;
-  documents(source: Source): FeedDocument[];
+  documents(source: FeedSource): FeedDocument[];
 }
 
 /** What is fetched by one address. Several may be parts of one list, and then have its scope in common; of a notice that is in two, the first holds. */

@@ -1,10 +1,10 @@
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
-import type { Source } from "./feed.js";
+import type { FeedSource } from "./feed.js";
 
 /** What is logged of a reading. */
 export interface ReadFeed {
-  source: Pick<Source, "kind" | "api">;
+  source: Pick<FeedSource, "kind" | "api">;
   /** Before this reading; null: it was readable. */
   unreadableSince: Date | null;
   /** Null: it is readable now. */

@@ -1,4 +1,4 @@
-import type { Source } from "./feed.js";
+import type { FeedSource } from "./feed.js";
 
 /** Copies of a document on several servers differ by some minutes, and so do clocks. */
 const toleratedMs = 10 * 60_000;
@@ -12,7 +12,7 @@ const toleratedMs = 10 * 60_000;
  */
 export function feedTimeProblem(
   feedAt: Date,
-  { feedAt: before }: Source,
+  { feedAt: before }: FeedSource,
   at: Date,
 ): string | null {
   if (before !== null && +before - +feedAt > toleratedMs)

@@ -41,7 +41,7 @@ export interface NoticeList {
 }
 
 /** A feed to be read, and what is known of its earlier readings. */
-export interface Source {
+export interface FeedSource {
   kind: Exclude<Official["kind"], "html">;
   api: string;
   page: string | null;
@@ -51,7 +51,7 @@ export interface Source {
   feedAt: Date | null;
 }
 
-export interface Reading {
+export interface FeedPoll {
   /** Null: the feed was read and understood whole. Else what went wrong, one plain line of at most 300 characters: what was expected, what came. */
   problem: string | null;
   /** No document of it was answered: that may be our own network's fault. */
@@ -77,7 +77,7 @@ export interface FeedReader {
    * @param at the time of the reading
    * @throws the signal's reason where it ends the reading: that is no problem of the venue's
    */
-  read(source: Source, at: Date, signal: AbortSignal): Promise<Reading>;
+  read(source: FeedSource, at: Date, signal: AbortSignal): Promise<FeedPoll>;
   /** Readings under way are to be ended by their signals first. */
   close: () => Promise<void>;
 }

@@ -4,7 +4,7 @@ import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import type { Notice } from "./feed.js";
 import * as shape from "./shape.js";
-import { plainText, rawText } from "./strangers-text.js";
+import { plainText, rawText } from "./sanitize-text.js";
 
 export const kucoin: FeedKind = {
   pauseMs: 1000,

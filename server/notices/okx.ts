@@ -5,12 +5,12 @@
  */
 
 import { createHash } from "node:crypto";
-import { goodEntries } from "./entries.js";
+import { partitionValid } from "./partition-valid.js";
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import type { Notice } from "./feed.js";
 import * as shape from "./shape.js";
-import { plainText, rawText, webAddress } from "./strangers-text.js";
+import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
 export const okx: FeedKind = {
   // Documented: one request in five seconds.
@@ -73,7 +73,7 @@ function takeApart(body: unknown): Taken {
   const problem = bodyFault(body);
   if (problem !== null) return notUnderstood(problem);
   const { data } = body as { data: unknown[] };
-  const entries = goodEntries<Entry>(data, "data", entryFault);
+  const entries = partitionValid<Entry>(data, "data", entryFault);
   // 2 is the demo trading, which is not watched.
   const real = entries.good.filter(({ env }) => String(env) === "1");
   return {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-export interface Pace {
+export interface PollingPace {
   /**
    * Waits for the host's turn. Turns are given in the order in which they are asked for.
    *
@@ -11,7 +11,7 @@ export interface Pace {
 }
 
 /** Keeps a distance between requests to the same host, whichever feeds they are for. */
-export function makePace(): Pace {
+export function makePace(): PollingPace {
   const nextMs = new Map<string, number>();
   return {
     async turn(host, pauseMs, signal) {

@@ -1,9 +1,9 @@
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { feedKinds } from "./feed-kinds.js";
 import { makeFeedLog } from "./feed-log.js";
-import type { FeedReader, Source } from "./feed.js";
-import { type Kept, keepReading } from "./keep.js";
+import type { FeedReader, FeedSource } from "./feed.js";
+import { type StoredPoll, storePoll } from "./store-poll.js";
 import type { NoticesMetrics } from "./metrics.js";
 
 const secondMs = 1_000;
@@ -25,7 +25,7 @@ interface ClaimedFeed {
   source_id: number;
   at: Date;
   due_at: Date;
-  kind: Source["kind"];
+  kind: FeedSource["kind"];
   api: string;
   page: string | null;
   read_at: Date | null;
@@ -83,7 +83,7 @@ export function makePolling({
 
   async function read(claimed: ClaimedFeed, signal: AbortSignal) {
     const { source_id: sourceId, kind, api, page, ...known } = claimed;
-    const source: Source = {
+    const source: FeedSource = {
       ...{ kind, api, page },
       readAt: known.read_at,
       feedAt: known.feed_at,
@@ -94,7 +94,7 @@ export function makePolling({
     const dueAt = new Date(
       +known.at + Math.max(pauseMs(known), tookMs + reading.retryAfterMs),
     );
-    const kept = await keepReading(db, sourceId, known.at, reading, dueAt);
+    const kept = await storePoll(db, sourceId, known.at, reading, dueAt);
     tell({
       source,
       unreadableSince: known.unreadable_since,
@@ -118,7 +118,10 @@ export function makePolling({
     return usualMs * (0.8 + 0.4 * random());
   }
 
-  function tellCounts({ kind, api }: Source, counts: Omit<Kept, "problem">) {
+  function tellCounts(
+    { kind, api }: FeedSource,
+    counts: Omit<StoredPoll, "problem">,
+  ) {
     if (Object.values(counts).some((count) => count > 0))
       log.info("notices", { kind, host: new URL(api).host, ...counts });
   }

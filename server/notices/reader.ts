@@ -2,21 +2,21 @@
 
 import { isDeepStrictEqual } from "node:util";
 import {
-  makeAsking,
-  type AskingOptions,
-  type Failure,
+  makeDocumentFetcher,
+  type DocumentFetcherOptions,
+  type FetchFailure,
   type Validators,
-} from "./asking.js";
+} from "./fetch-document.js";
 import { deadlineIn } from "./deadline.js";
 import { notUnderstood, type FeedDocument, type Taken } from "./feed-kind.js";
 import { feedKinds } from "./feed-kinds.js";
-import type { FeedReader, NoticeList, Reading, Source } from "./feed.js";
+import type { FeedReader, NoticeList, FeedPoll, FeedSource } from "./feed.js";
 import { joined, newest } from "./lists.js";
 import { makePace } from "./pace.js";
 import { parsedJson } from "./parsed-json.js";
-import { plainText } from "./strangers-text.js";
+import { plainText } from "./sanitize-text.js";
 
-export interface FeedReaderOptions extends AskingOptions {
+export interface FeedReaderOptions extends DocumentFetcherOptions {
   /** From one request to a host to the next; the feed kind's own pause when not given. */
   pauseMs?: number;
   /** For all documents of a feed, with the pauses between them. */
@@ -59,15 +59,15 @@ export function makeFeedReader({
   readingMs = 120_000,
   ...options
 }: FeedReaderOptions): FeedReader {
-  const asking = makeAsking(options);
+  const asking = makeDocumentFetcher(options);
   const pace = makePace();
   const memory = new Map<string, Remembered>();
 
   async function read(
-    source: Source,
+    source: FeedSource,
     at: Date,
     signal: AbortSignal,
-  ): Promise<Reading> {
+  ): Promise<FeedPoll> {
     forget(at);
     const deadline = deadlineIn(readingMs, signal);
     /** Null where there is no time left. */
@@ -88,7 +88,7 @@ export function makeFeedReader({
 
   /** The newest of each list first: a feed too slow to be read back to its beginning is read all the same. */
   async function readDocuments(
-    source: Source,
+    source: FeedSource,
     at: Date,
     readPage: ReadPage,
   ): Promise<Part[]> {
@@ -112,7 +112,7 @@ export function makeFeedReader({
   async function askFor(
     document: FeedDocument,
     url: string,
-    source: Source,
+    source: FeedSource,
     at: Date,
     signal: AbortSignal,
   ): Promise<Part> {
@@ -217,7 +217,7 @@ function isNoPage({ failedStatus }: Part): boolean {
 
 function failedPart(
   url: string,
-  { problem, status, unanswered, retryAfterMs }: Failure,
+  { problem, status, unanswered, retryAfterMs }: FetchFailure,
 ): Part {
   return {
     ...understoodPart(url, notUnderstood(problem)),
@@ -264,7 +264,7 @@ function takenFrom(text: string, document: FeedDocument, at: Date): Taken {
   return { ...taken, list: list! };
 }
 
-function readingOf(parts: Part[]): Reading {
+function readingOf(parts: Part[]): FeedPoll {
   const problems = parts.flatMap(({ problem }) => problem ?? []);
   const feedTimes = parts
     .flatMap(({ taken }) => taken.feedAt ?? [])

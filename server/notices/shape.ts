@@ -2,15 +2,15 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { isInstant, isMilliseconds } from "./instants.js";
-import { plainText } from "./strangers-text.js";
+import { plainText } from "./sanitize-text.js";
 
 /** A JSON schema. Each node describes what it expects; properties that it does not name may be there. */
-export interface Schema {
+export interface NoticeSchema {
   description: string;
   type?: string | string[];
-  properties?: Record<string, Schema>;
+  properties?: Record<string, NoticeSchema>;
   required?: string[];
-  items?: Schema;
+  items?: NoticeSchema;
   enum?: unknown[];
   format?:
     | "text"
@@ -26,49 +26,49 @@ export interface Schema {
 /** An object of which every named property is required, but for those that may be null: venues leave them out as well. */
 export function object(
   description: string,
-  properties: Record<string, Schema>,
+  properties: Record<string, NoticeSchema>,
   optional: string[] = [],
-): Schema {
+): NoticeSchema {
   const required = Object.keys(properties).filter(
     (name) => !optional.includes(name) && !mayBeNull(properties[name]!),
   );
   return { description, type: "object", properties, required };
 }
 
-function mayBeNull({ type }: Schema): boolean {
+function mayBeNull({ type }: NoticeSchema): boolean {
   return Array.isArray(type) && type.includes("null");
 }
 
-export function list(description: string, items?: Schema): Schema {
+export function list(description: string, items?: NoticeSchema): NoticeSchema {
   return { description, type: "array", ...(items && { items }) };
 }
 
-export const instant: Schema = {
+export const instant: NoticeSchema = {
   description: "a time",
   type: "string",
   format: "instant",
 };
 
-export const instantOrNull: Schema = {
+export const instantOrNull: NoticeSchema = {
   description: "a time or null",
   type: ["string", "null"],
   format: "instant",
 };
 
-export const milliseconds: Schema = {
+export const milliseconds: NoticeSchema = {
   description: "milliseconds since 1970 as text",
   type: "string",
   format: "milliseconds",
 };
 
-export const millisecondsOrEmpty: Schema = {
+export const millisecondsOrEmpty: NoticeSchema = {
   description: "milliseconds since 1970 as text, or an empty text",
   type: "string",
   format: "millisecondsOrEmpty",
 };
 
 /** What a server's clock shows. */
-export const clock: Schema = {
+export const clock: NoticeSchema = {
   description: "milliseconds since 1970",
   type: "integer",
   minimum: 0,
@@ -76,33 +76,33 @@ export const clock: Schema = {
 };
 
 /** Which by and by becomes a notice's, and is therefore neither empty nor longer than can be kept. */
-export const id: Schema = {
+export const id: NoticeSchema = {
   description: "an id of 1 to 200 plain characters",
   type: "string",
   format: "id",
 };
 
 /** Of some place; whether it is one is for who uses it to see. */
-export const address: Schema = {
+export const address: NoticeSchema = {
   description: "an address of at most 2000 characters",
   type: "string",
   format: "address",
 };
 
 /** With something in it that can be shown. */
-export const text: Schema = {
+export const text: NoticeSchema = {
   description: "a text that is not empty",
   type: "string",
   format: "text",
 };
 
-export const textOrNull: Schema = {
+export const textOrNull: NoticeSchema = {
   description: "a text or null",
   type: ["string", "null"],
 };
 
 /** Numbers that venues write as such or as text. */
-export const code: Schema = {
+export const code: NoticeSchema = {
   description: "a number",
   type: ["string", "number"],
 };
@@ -120,7 +120,7 @@ const formats = {
 export type FaultOf = (value: unknown, place?: string) => string | null;
 
 /** Compiled at the first use, so that importing costs nothing. */
-export function faultFinder(schema: Schema): FaultOf {
+export function faultFinder(schema: NoticeSchema): FaultOf {
   let validate: ValidateFunction | undefined;
   return (value, place = "") => {
     validate ??= compile(schema);
@@ -129,7 +129,7 @@ export function faultFinder(schema: Schema): FaultOf {
   };
 }
 
-function compile(schema: Schema): ValidateFunction {
+function compile(schema: NoticeSchema): ValidateFunction {
   const ajv = new Ajv({
     verbose: true,
     allowUnionTypes: true,
@@ -139,7 +139,7 @@ function compile(schema: Schema): ValidateFunction {
 }
 
 function faultText(error: ErrorObject, place: string): string {
-  const node = error.parentSchema as Schema;
+  const node = error.parentSchema as NoticeSchema;
   const { missingProperty } = error.params as { missingProperty?: string };
   const path = place + pathText(error.instancePath);
   if (missingProperty === undefined)

@@ -6,7 +6,7 @@
  * incidents.
  */
 
-import { goodEntries, type Entries } from "./entries.js";
+import { partitionValid, type Entries } from "./partition-valid.js";
 import {
   notUnderstood,
   type FeedDocument,
@@ -14,9 +14,9 @@ import {
   type Taken,
 } from "./feed-kind.js";
 import { feedTimeProblem } from "./feed-time.js";
-import type { Notice, NoticeKind, NoticeList, Source } from "./feed.js";
+import type { Notice, NoticeKind, NoticeList, FeedSource } from "./feed.js";
 import * as shape from "./shape.js";
-import { plainText, rawText, webAddress } from "./strangers-text.js";
+import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
 export const statuspage: FeedKind = {
   pauseMs: 1000,
@@ -73,7 +73,7 @@ const page = shape.object("a page", {
   updated_at: shape.instant,
 });
 
-const entry: Record<string, shape.Schema> = {
+const entry: Record<string, shape.NoticeSchema> = {
   id: shape.id,
   page_id: shape.id,
   name: shape.text,
@@ -128,7 +128,7 @@ const maintenances: Kind = {
     entry.created_at,
 };
 
-function document(source: Source, url: string, kind: Kind): FeedDocument {
+function document(source: FeedSource, url: string, kind: Kind): FeedDocument {
   return {
     url,
     // Not documented, and ignored by some: who asks for more pages looks whether they bring anything new.
@@ -141,7 +141,12 @@ function document(source: Source, url: string, kind: Kind): FeedDocument {
   };
 }
 
-function takeApart(body: unknown, source: Source, at: Date, kind: Kind): Taken {
+function takeApart(
+  body: unknown,
+  source: FeedSource,
+  at: Date,
+  kind: Kind,
+): Taken {
   const fault = kind.bodyFault(body);
   if (fault !== null) return notUnderstood(fault);
   const { page } = body as { page: Page };
@@ -150,7 +155,7 @@ function takeApart(body: unknown, source: Source, at: Date, kind: Kind): Taken {
     hostProblem(page, source) ?? feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
   const values = (body as Record<Kind["property"], unknown[]>)[kind.property];
-  const entries = goodEntries<Entry>(values, kind.property, (value, place) =>
+  const entries = partitionValid<Entry>(values, kind.property, (value, place) =>
     entryFault(value, place!, page, kind),
   );
   return {
@@ -162,7 +167,7 @@ function takeApart(body: unknown, source: Source, at: Date, kind: Kind): Taken {
 }
 
 /** Whether this is the page that we asked for. */
-function hostProblem({ url }: Page, source: Source): string | null {
+function hostProblem({ url }: Page, source: FeedSource): string | null {
   const host = hostOf(url);
   const hosts = [source.page, source.api].map((own) => own && hostOf(own));
   if (host !== null && hosts.includes(host)) return null;

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 
-import type { Notice } from "../../shared/process/supervised.js";
+import type { SupervisorMessage } from "../../shared/process/supervised.js";
 
 export interface Program {
   /** As log lines show it. */
@@ -48,7 +48,7 @@ export function startChild(
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   let refused: string | undefined;
-  child.on("message", (notice: Notice) => {
+  child.on("message", (notice: SupervisorMessage) => {
     if ("ready" in notice) onReady(notice.ready);
     else refused = notice.refused;
   });

@@ -13,7 +13,7 @@
 
 import { constants } from "node:os";
 
-import { makeClosings } from "./closings.js";
+import { makeShutdown } from "./shutdown.js";
 import type { Log } from "../../shared/log/log.js";
 import {
   tellSupervisor,
@@ -77,7 +77,7 @@ async function live(
   deadlineMs: number,
   codeWhenStopped: (signal: Signal) => number,
 ): Promise<never> {
-  const closings = makeClosings(log, deadlineMs);
+  const closings = makeShutdown(log, deadlineMs);
   const end = await Promise.race([
     endFromOutside(log, codeWhenStopped),
     endOfOutput(),

@@ -1,4 +1,4 @@
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 import type {
   Registry,
   StallThreshold,
@@ -45,7 +45,7 @@ export interface RegionReport {
   falseThen: number;
 }
 
-export interface Window {
+export interface MeasuredWindow {
   /** Back from `now`, each of 24 hours. */
   days: number;
   now: Date;
@@ -55,7 +55,7 @@ export interface Window {
 export async function measureStalls(
   db: Db,
   registry: Registry,
-  { days, now }: Window,
+  { days, now }: MeasuredWindow,
 ): Promise<StreamReport[]> {
   const pieces = piecesOf(days, now);
   const reports = [];

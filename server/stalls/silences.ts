@@ -1,4 +1,4 @@
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 
 /**
  * One length of silence, and how often it was met. Trouble is what is known to have been no usual silence: incidents of the

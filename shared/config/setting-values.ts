@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 
-import { addressesOf } from "../database/database-hosts.js";
+import { addressesOf } from "../database/hosts.js";
 import { logLevels, type LogLevel } from "../log/log.js";
 import type { Vantage } from "./vantage.js";
 

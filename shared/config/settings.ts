@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { addressOf, loopback } from "./address.js";
-import { addressesOf, withPassword } from "../database/database-hosts.js";
+import { addressesOf, withPassword } from "../database/hosts.js";
 import { ownerPasswordFile } from "./embedded-passwords.js";
 import type { LogLevel } from "../log/log.js";
 import { maskedAddress } from "../text/masked-text.js";
@@ -106,7 +106,8 @@ export const settingTable = [
   {
     name: "DATA_DIR",
     default: "`./data`",
-    meaning: "directory of the embedded database and of everything else that is stored",
+    meaning:
+      "directory of the embedded database and of everything else that is stored",
   },
   {
     name: "REGISTRY",

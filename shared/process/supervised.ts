@@ -4,14 +4,16 @@
  * no such channel, and tells nobody.
  */
 
-export type Notice =
+export type SupervisorMessage =
   /** Started; the address at which it answers, where it has one. */
   | { ready: string | null }
   /** Cannot start until the user puts something right: the sentence for the user. */
   | { refused: string };
 
 /** Resolves when the notice has left; false when nobody supervises. */
-export async function tellSupervisor(notice: Notice): Promise<boolean> {
+export async function tellSupervisor(
+  notice: SupervisorMessage,
+): Promise<boolean> {
   if (!process.connected) return false;
   return new Promise((resolve) => {
     process.send?.(notice, undefined, undefined, (error) =>

@@ -8,7 +8,7 @@
 export type JsonPath = (value: unknown) => unknown;
 
 /** A key of an object, or a place in an array. */
-type Step = string | number;
+type PathStep = string | number;
 
 const stepPattern =
   /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
@@ -21,9 +21,9 @@ export function parsePath(text: string): JsonPath {
   return (value) => steps.reduce(taken, value);
 }
 
-function pathSteps(text: string): Step[] {
+function pathSteps(text: string): PathStep[] {
   if (!text.startsWith("$")) throw refusal(text, 0, "$");
-  const steps: Step[] = [];
+  const steps: PathStep[] = [];
   let at = 1;
   while (at < text.length) {
     stepPattern.lastIndex = at;
@@ -35,17 +35,17 @@ function pathSteps(text: string): Step[] {
   return steps;
 }
 
-function stepOf([, key, index, quoted = ""]: RegExpExecArray): Step {
+function stepOf([, key, index, quoted = ""]: RegExpExecArray): PathStep {
   if (index !== undefined) return Number(index);
   return key ?? quoted.replace(/\\(.)/g, "$1");
 }
 
 /** Own members only: what a venue sends must not reach `__proto__`, `constructor` or an array's `length`. */
-function taken(value: unknown, step: Step): unknown {
+function taken(value: unknown, step: PathStep): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) !== (typeof step === "number")) return undefined;
   return Object.hasOwn(value, step)
-    ? (value as Record<Step, unknown>)[step]
+    ? (value as Record<PathStep, unknown>)[step]
     : undefined;
 }
 

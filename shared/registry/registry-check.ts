@@ -6,7 +6,11 @@
 import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { maskedAddress } from "../text/masked-text.js";
-import { registryRules, type Place, type Problem } from "./registry-rules.js";
+import {
+  registryRules,
+  type PlaceInRegistry,
+  type RegistryProblem,
+} from "./registry-rules.js";
 
 /** A file that is wrong all over is not explained better by its thousandth line. */
 const mostLines = 200;
@@ -14,7 +18,7 @@ const mostLines = 200;
 /** One line a problem: the place, what was expected there, what was found. Empty when the value is a registry. */
 export function registryProblems(value: unknown): string[] {
   const shape = shapeProblems(value);
-  const isSound = (place: Place) =>
+  const isSound = (place: PlaceInRegistry) =>
     shape.every(
       (problem) => !lies(problem.place, place) && !lies(place, problem.place),
     );
@@ -48,11 +52,11 @@ function compile() {
 }
 
 /** The first problem at each place: a second one says the same in other words. */
-function shapeProblems(value: unknown): Problem[] {
+function shapeProblems(value: unknown): RegistryProblem[] {
   compiled ??= compile();
   const { schema, validate } = compiled;
   validate(value);
-  const byPlace = new Map<string, Problem>();
+  const byPlace = new Map<string, RegistryProblem>();
   for (const error of validate.errors ?? []) {
     const problem = problemOf(error, value, schema);
     const key = JSON.stringify(problem.place);
@@ -65,7 +69,7 @@ function problemOf(
   error: ErrorObject,
   value: unknown,
   schema: SchemaNode,
-): Problem {
+): RegistryProblem {
   const place = placeOf(error.instancePath, value);
   const node = error.parentSchema as SchemaNode;
   const { missingProperty, tag, additionalProperty } = error.params as {
@@ -97,8 +101,8 @@ function words(node: SchemaNode | undefined, schema: SchemaNode): string {
 }
 
 /** A JSON pointer says neither whether a number is an index nor `~` and `/` as they are. */
-function placeOf(pointer: string, root: unknown): Place {
-  const place: Place = [];
+function placeOf(pointer: string, root: unknown): PlaceInRegistry {
+  const place: PlaceInRegistry = [];
   for (const escaped of pointer.split("/").slice(1)) {
     const key = escaped.replaceAll("~1", "/").replaceAll("~0", "~");
     place.push(Array.isArray(valueAt(root, place)) ? Number(key) : key);
@@ -106,7 +110,7 @@ function placeOf(pointer: string, root: unknown): Place {
   return place;
 }
 
-function valueAt(root: unknown, place: Place): unknown {
+function valueAt(root: unknown, place: PlaceInRegistry): unknown {
   return place.reduce<unknown>(
     (value, key) =>
       typeof value === "object" && value !== null && Object.hasOwn(value, key)
@@ -117,11 +121,11 @@ function valueAt(root: unknown, place: Place): unknown {
 }
 
 /** Whether `inner` is `outer` or a place within it. */
-function lies(inner: Place, outer: Place): boolean {
+function lies(inner: PlaceInRegistry, outer: PlaceInRegistry): boolean {
   return outer.every((key, index) => inner[index] === key);
 }
 
-function line({ place, expected }: Problem, root: unknown): string {
+function line({ place, expected }: RegistryProblem, root: unknown): string {
   const found = shown(valueAt(root, place));
   return `${placeText(place, root)}: expected ${expected}, found ${found}`;
 }
@@ -137,7 +141,7 @@ function maskedPart(part: unknown): unknown {
 }
 
 /** `venues[3] (okx).rest[1].cadenceMs` */
-function placeText(place: Place, root: unknown): string {
+function placeText(place: PlaceInRegistry, root: unknown): string {
   const steps = place.map((key, index) => {
     if (typeof key === "string")
       return /^\w+$/.test(key)

@@ -10,29 +10,32 @@ import type {
   Proof,
   RestEndpoint,
   Sequence,
-  Socket,
+  SocketConfig,
   Stream,
   Venue,
 } from "./registry.js";
 
 /** Keys and indices from the root of the registry. */
-export type Place = (string | number)[];
+export type PlaceInRegistry = (string | number)[];
 
 /** `expected` completes "expected …"; what was found is read off the place. */
-export interface Problem {
-  place: Place;
+export interface RegistryProblem {
+  place: PlaceInRegistry;
   expected: string;
 }
 
 /** Whether the shape is right at a place and within it. */
-type Sound = (part: Place) => boolean;
+type Sound = (part: PlaceInRegistry) => boolean;
 
 /**
  * A rule is applied wherever the shape of what it reads is right, so that all problems are found at once, however many there are.
  *
  * @param registry whatever was in the file
  */
-export function registryRules(registry: unknown, isSound: Sound): Problem[] {
+export function registryRules(
+  registry: unknown,
+  isSound: Sound,
+): RegistryProblem[] {
   const { regions, venues } = (registry ?? {}) as Record<string, unknown>;
   const regionList: unknown[] = Array.isArray(regions) ? regions : [];
   const venueList: unknown[] = Array.isArray(venues) ? venues : [];
@@ -49,7 +52,7 @@ export function registryRules(registry: unknown, isSound: Sound): Problem[] {
 }
 
 /** An id, present or former, is one venue's. */
-function formerIdRules(venues: unknown[]): Problem[] {
+function formerIdRules(venues: unknown[]): RegistryProblem[] {
   const present = venues.map((venue) => (venue as Partial<Venue> | null)?.id);
   const seen = new Set<unknown>();
   return each(["venues"], venues, (venue, place) => {
@@ -71,7 +74,7 @@ function formerIdRules(venues: unknown[]): Problem[] {
   });
 }
 
-function venueRules(venue: Partial<Venue>, isSound: Sound): Problem[] {
+function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
   const { rest, socket, official } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
@@ -114,7 +117,11 @@ function isObject(value: unknown): value is object {
 }
 
 /** An exchange trades an instrument, an RPC provider none; the others may, and then it has a price in something. */
-function instrumentRules({ category, symbol, quote }: Venue): Problem[] {
+function instrumentRules({
+  category,
+  symbol,
+  quote,
+}: Venue): RegistryProblem[] {
   if (category === "exchange")
     return [
       ...must(symbol !== null, ["symbol"], "a text, as an exchange trades"),
@@ -136,11 +143,13 @@ function endpointRules(
   endpoint: RestEndpoint,
   chain: string | null | undefined,
   isSound: Sound,
-): Problem[] {
+): RegistryProblem[] {
   const { url, method, body, proof, head, newest, dataTime } = endpoint;
   const { cadenceMs, timeoutMs } = endpoint;
-  const when = (parts: (keyof RestEndpoint)[], rules: () => Problem[]) =>
-    reading(isSound, parts, rules);
+  const when = (
+    parts: (keyof RestEndpoint)[],
+    rules: () => RegistryProblem[],
+  ) => reading(isSound, parts, rules);
   return [
     ...when(["url"], () => urlRule(["url"], url)),
     ...when(["method", "body"], () =>
@@ -176,7 +185,7 @@ function endpointRules(
   ];
 }
 
-function newestRules({ path, list, unit }: Newest): Problem[] {
+function newestRules({ path, list, unit }: Newest): RegistryProblem[] {
   return [
     ...pathRule(["path"], path),
     ...pathRule(["list"], list),
@@ -188,7 +197,7 @@ function newestRules({ path, list, unit }: Newest): Problem[] {
   ];
 }
 
-function proofRules(proof: Proof): Problem[] {
+function proofRules(proof: Proof): RegistryProblem[] {
   if (typeof proof === "string") return pathRule([], proof);
   return Array.isArray(proof)
     ? each([], proof, conditionRules)
@@ -196,7 +205,7 @@ function proofRules(proof: Proof): Problem[] {
 }
 
 /** Each is one question: the schema lists the words, this says which go together. */
-function conditionRules(condition: Condition): Problem[] {
+function conditionRules(condition: Condition): RegistryProblem[] {
   const { path, equals, is, unless } = condition as {
     [word in "path" | "equals" | "is" | "unless"]?: Plain;
   };
@@ -233,10 +242,10 @@ function conditionRules(condition: Condition): Problem[] {
 
 /** @param able names of the endpoints that may be a stream's counterpart; null where the endpoints are not known to be what they should be */
 function socketRules(
-  socket: Socket,
+  socket: SocketConfig,
   able: string[] | null,
   isSound: Sound,
-): Problem[] {
+): RegistryProblem[] {
   const { url, welcome, keepAlive } = socket;
   const streams = Array.isArray(socket.streams) ? socket.streams : [];
   const channels = streams.flatMap(channelOf);
@@ -265,7 +274,10 @@ function socketRules(
   ];
 }
 
-function replyRules({ send, replyWithinMs }: Socket["keepAlive"]): Problem[] {
+function replyRules({
+  send,
+  replyWithinMs,
+}: SocketConfig["keepAlive"]): RegistryProblem[] {
   const place = ["keepAlive", "replyWithinMs"];
   if (replyWithinMs === null) return [];
   return "everyMs" in send
@@ -282,10 +294,10 @@ function streamRules(
   channels: string[],
   able: string[] | null,
   isSound: Sound,
-): Problem[] {
+): RegistryProblem[] {
   const { url, acknowledge, match, ignore, sequence } = stream;
   const { eventTime, staleAfterMs, counterpart } = stream;
-  const when = (parts: (keyof Stream)[], rules: () => Problem[]) =>
+  const when = (parts: (keyof Stream)[], rules: () => RegistryProblem[]) =>
     reading(isSound, parts, rules);
   return [
     ...when(["url"], () => urlRule(["url"], url)),
@@ -338,7 +350,7 @@ function counterparts(rest: RestEndpoint[], isSound: Sound): string[] | null {
     : null;
 }
 
-function sequenceRules(sequence: Sequence): Problem[] {
+function sequenceRules(sequence: Sequence): RegistryProblem[] {
   const { kind, path } = sequence;
   return [
     ...pathRule(["path"], path),
@@ -348,7 +360,7 @@ function sequenceRules(sequence: Sequence): Problem[] {
 }
 
 /** What was measured stands above what is said of the usual rate. */
-function stallRules({ typicalPerMinute, stall }: Stream): Problem[] {
+function stallRules({ typicalPerMinute, stall }: Stream): RegistryProblem[] {
   const { afterMs, distribution } = stall;
   const meanMs = Math.ceil(60_000 / typicalPerMinute);
   if (distribution === null)
@@ -377,10 +389,10 @@ function stallRules({ typicalPerMinute, stall }: Stream): Problem[] {
 
 /** A text in braces is a placeholder, and the only one is a channel of this socket. */
 function matchRules(
-  place: Place,
+  place: PlaceInRegistry,
   match: Match | undefined,
   channels: string[],
-): Problem[] {
+): RegistryProblem[] {
   if (match === undefined) return [];
   const { path, equals } = match;
   const known = channels.map((channel) => `{chanId:${channel}}`);
@@ -409,7 +421,7 @@ function channelOf(stream: unknown): string[] {
 function officialRules(
   { kind, page, api }: Official,
   isSound: Sound,
-): Problem[] {
+): RegistryProblem[] {
   const isHtml = kind === "html";
   return [
     ...reading(isSound, ["kind", "page"], () =>
@@ -425,7 +437,10 @@ function officialRules(
 }
 
 /** The schema sees the form; only the parser sees a port above 65535. */
-function urlRule(place: Place, url: string | null | undefined): Problem[] {
+function urlRule(
+  place: PlaceInRegistry,
+  url: string | null | undefined,
+): RegistryProblem[] {
   return must(
     url === null || url === undefined || URL.canParse(url),
     place,
@@ -433,7 +448,10 @@ function urlRule(place: Place, url: string | null | undefined): Problem[] {
   );
 }
 
-function pathRule(place: Place, path: string | undefined): Problem[] {
+function pathRule(
+  place: PlaceInRegistry,
+  path: string | undefined,
+): RegistryProblem[] {
   if (path === undefined) return [];
   try {
     parsePath(path);
@@ -445,10 +463,10 @@ function pathRule(place: Place, path: string | undefined): Problem[] {
 
 /** Each item that bears the id or name of an earlier one. */
 function repeated(
-  list: Place,
+  list: PlaceInRegistry,
   items: unknown[],
   key: "id" | "name",
-): Problem[] {
+): RegistryProblem[] {
   const marks = items.map((item) => (item as Record<string, unknown>)?.[key]);
   return each(list, marks, (mark, place) => {
     const first = marks.indexOf(mark);
@@ -460,7 +478,7 @@ function repeated(
   });
 }
 
-function at(isSound: Sound, outer: Place): Sound {
+function at(isSound: Sound, outer: PlaceInRegistry): Sound {
   return (part) => isSound([...outer, ...part]);
 }
 
@@ -468,27 +486,34 @@ function at(isSound: Sound, outer: Place): Sound {
 function reading(
   isSound: Sound,
   parts: string[],
-  rules: () => Problem[],
-): Problem[] {
+  rules: () => RegistryProblem[],
+): RegistryProblem[] {
   return parts.every((part) => isSound([part])) ? rules() : [];
 }
 
-function must(holds: boolean, place: Place, expected: string): Problem[] {
+function must(
+  holds: boolean,
+  place: PlaceInRegistry,
+  expected: string,
+): RegistryProblem[] {
   return holds ? [] : [{ place, expected }];
 }
 
 function each<T>(
-  list: Place,
+  list: PlaceInRegistry,
   items: T[],
-  rules: (item: T, place: Place) => Problem[],
-): Problem[] {
+  rules: (item: T, place: PlaceInRegistry) => RegistryProblem[],
+): RegistryProblem[] {
   return items.flatMap((item, index) => {
     const place = [...list, index];
     return within(place, rules(item, place));
   });
 }
 
-function within(outer: Place, problems: Problem[]): Problem[] {
+function within(
+  outer: PlaceInRegistry,
+  problems: RegistryProblem[],
+): RegistryProblem[] {
   return problems.map(({ place, expected }) => ({
     place: [...outer, ...place],
     expected,

@@ -46,7 +46,7 @@ export interface Venue {
   /** The chain that this venue reads, where its category reads one. */
   chain: string | null;
   rest: RestEndpoint[];
-  socket: Socket | null;
+  socket: SocketConfig | null;
   official: Official | null;
 }
 
@@ -64,7 +64,7 @@ export interface RestEndpoint {
   head?: { path: string; encoding: "hex" | "integer" };
   newest?: Newest;
   dataTime?: DataTime;
-  /** One slot in twelve asks over a connection of its own (`probe/schedule/fresh-share.ts`). */
+  /** One slot in twelve asks over a connection of its own (`probe/schedule/fresh-connection-share.ts`). */
   cadenceMs: number;
   /** The whole exchange, from the start of the connection to the last byte. It ends well before the next slot: a slot whose predecessor is under way is not measured. */
   timeoutMs: number;
@@ -78,6 +78,9 @@ export type Proof = string | Condition | Condition[];
 
 /** How a time is written: a number since 1970, or the same as a decimal or (`0x…`) hexadecimal text; `iso` is an ISO 8601 text. */
 export type TimeUnit = "ns" | "us" | "ms" | "s" | "iso";
+
+/** How many milliseconds a unit has. */
+export const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
 
 /**
  * Where an answer names the newest thing in it, a trade. Streams whose
@@ -101,7 +104,7 @@ export interface DataTime {
   staleAfterMs: number;
 }
 
-export interface Socket {
+export interface SocketConfig {
   url: string;
   /**
    * What holds of the frame with which the venue begins. Subscriptions are sent
@@ -291,7 +294,7 @@ export function componentsOf(venue: Venue): Component[] {
   return [...rest, ...socketComponents(venue.socket)];
 }
 
-function socketComponents(socket: Socket | null): Component[] {
+function socketComponents(socket: SocketConfig | null): Component[] {
   if (socket === null) return [];
   const connection: Component = {
     id: "ws:conn",

@@ -9,9 +9,9 @@ import { regionOf, type Stage } from "../stage.js";
 import { ownAnswers } from "./own-status.js";
 import { noticesAt, type ScriptedPost } from "./posts.js";
 import { statuspageDocument, type Page } from "./statuspage.js";
-import type { FeedKind } from "./words.js";
+import type { SimulatedFeedKind } from "./words.js";
 
-export interface Feed {
+export interface SimulatedFeed {
   /** Whether a request is for the feed or its page. Where an endpoint has the same address, it is a probe's that names its region. */
   isAsked(request: IncomingMessage): boolean;
   answer(request: IncomingMessage, response: ServerResponse): void;
@@ -21,7 +21,7 @@ export interface Feed {
 
 /** What a venue's feed is, with the real addresses. */
 export interface FeedPlan {
-  kind: FeedKind;
+  kind: SimulatedFeedKind;
   api: string;
   page: string | null;
 }
@@ -31,7 +31,10 @@ interface Content {
   body: object;
 }
 
-export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Feed {
+export function serveFeed(
+  { kind, api, page }: FeedPlan,
+  stage: Stage,
+): SimulatedFeed {
   const { venue } = stage;
   const apiPath = worldPath(api);
   const pagePath = page === null ? null : worldPath(page);

@@ -1,8 +1,8 @@
 /** What the status APIs of venues that have no Statuspage answer. */
-import { noticesAt, type Notice, type ScriptedPost } from "./posts.js";
-import { isOver, services, type FeedKind } from "./words.js";
+import { noticesAt, type PostedNotice, type ScriptedPost } from "./posts.js";
+import { isOver, services, type SimulatedFeedKind } from "./words.js";
 
-export type OwnKind = Exclude<FeedKind, "statuspage">;
+export type OwnKind = Exclude<SimulatedFeedKind, "statuspage">;
 
 export interface OwnAnswer {
   status: number;
@@ -40,7 +40,7 @@ function openOnes(
   posts: readonly ScriptedPost[],
   kind: OwnKind,
   at: Date,
-): Notice[] {
+): PostedNotice[] {
   return noticesAt(posts, kind, at).filter(
     ({ status }) => status !== "scheduled" && !isOver(status),
   );
@@ -125,11 +125,15 @@ function bybit(
 }
 
 /** What is expected until it is over: an hour, where nobody knows. */
-function endOf({ resolvedAt, expectedEnd, startedAt }: Notice): string {
+function endOf({ resolvedAt, expectedEnd, startedAt }: PostedNotice): string {
   return String(+(resolvedAt ?? expectedEnd ?? +startedAt + 3_600_000));
 }
 
-function numbersOf(kind: OwnKind, { components }: Notice, otherwise: number) {
+function numbersOf(
+  kind: OwnKind,
+  { components }: PostedNotice,
+  otherwise: number,
+) {
   const { first, names } = services[kind]!;
   return components.length === 0
     ? [otherwise]

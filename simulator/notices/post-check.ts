@@ -2,7 +2,12 @@
 import type { Registry } from "../../shared/registry/registry.js";
 import { feedServer } from "./feed-server.js";
 import type { ScriptedPost } from "./posts.js";
-import { isPlayed, services, wordsOf, type FeedKind } from "./words.js";
+import {
+  isPlayed,
+  services,
+  wordsOf,
+  type SimulatedFeedKind,
+} from "./words.js";
 
 const indicators = ["none", "minor", "major", "critical", "maintenance"];
 
@@ -35,7 +40,7 @@ function problemsOf(post: ScriptedPost, { venues }: Registry): string[] {
   return [...wordProblems(post, kind), ...timeProblems(post)];
 }
 
-function wordProblems(post: ScriptedPost, kind: FeedKind): string[] {
+function wordProblems(post: ScriptedPost, kind: SimulatedFeedKind): string[] {
   const { impacts, statuses } = wordsOf[kind];
   const { impact, changes = [], components = [], indicator } = post;
   const names = services[kind]?.names;

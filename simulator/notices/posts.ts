@@ -3,7 +3,12 @@
  * and the instant alone: a world that is started again says the same.
  */
 import { createHash } from "node:crypto";
-import { isOver, wordsOf, type FeedKind, type NoticeKind } from "./words.js";
+import {
+  isOver,
+  wordsOf,
+  type SimulatedFeedKind,
+  type PostedNoticeKind,
+} from "./words.js";
 
 export interface ScriptedPost {
   /** Registry id of the venue that serves the feed: of several that share one, the first of the registry. */
@@ -40,10 +45,10 @@ export interface Change {
 }
 
 /** A post as it reads at an instant. */
-export interface Notice {
+export interface PostedNotice {
   /** Twelve hexadecimal digits. */
   id: string;
-  kind: NoticeKind;
+  kind: PostedNoticeKind;
   title: string;
   impact: string;
   status: string;
@@ -64,9 +69,9 @@ export interface Notice {
 /** What stands on the feed, newest first. */
 export function noticesAt(
   posts: readonly ScriptedPost[],
-  kind: FeedKind,
+  kind: SimulatedFeedKind,
   at: Date,
-): Notice[] {
+): PostedNotice[] {
   return posts
     .flatMap((post) => [...postingsUpTo(post, at)])
     .filter(({ deletedAt }) => !deletedAt || deletedAt > at)
@@ -77,7 +82,7 @@ export function noticesAt(
 /** When anything was posted, changed or deleted last; null: nothing yet. */
 export function changedAt(
   posts: readonly ScriptedPost[],
-  kind: FeedKind,
+  kind: SimulatedFeedKind,
   at: Date,
 ): Date | null {
   const newest = posts
@@ -110,7 +115,11 @@ function shifted(post: ScriptedPost, ms: number): ScriptedPost {
   };
 }
 
-function noticeAt(post: ScriptedPost, feed: FeedKind, at: Date): Notice {
+function noticeAt(
+  post: ScriptedPost,
+  feed: SimulatedFeedKind,
+  at: Date,
+): PostedNotice {
   const { postedAt, startedAt = postedAt, endedAt, changes = [] } = post;
   const kind = kindOf(post, feed);
   const updates = updatesOf(post, feed).filter((update) => update.at <= at);
@@ -135,12 +144,15 @@ function noticeAt(post: ScriptedPost, feed: FeedKind, at: Date): Notice {
   };
 }
 
-function kindOf({ impact }: ScriptedPost, feed: FeedKind): NoticeKind {
+function kindOf(
+  { impact }: ScriptedPost,
+  feed: SimulatedFeedKind,
+): PostedNoticeKind {
   return wordsOf[feed].impacts[impact]!;
 }
 
 /** Every update that there will ever be, oldest first. */
-function updatesOf(post: ScriptedPost, feed: FeedKind) {
+function updatesOf(post: ScriptedPost, feed: SimulatedFeedKind) {
   const { postedAt, startedAt = postedAt, endedAt, changes = [] } = post;
   const { announced, begun, over } = wordsOf[feed][kindOf(post, feed)];
   const first =
@@ -159,7 +171,11 @@ function updatesOf(post: ScriptedPost, feed: FeedKind) {
   return canceled < 0 ? all : all.slice(0, canceled + 1);
 }
 
-function lastChange(post: ScriptedPost, feed: FeedKind, at: Date): Date {
+function lastChange(
+  post: ScriptedPost,
+  feed: SimulatedFeedKind,
+  at: Date,
+): Date {
   const { deletedAt, changes = [] } = post;
   const end = deletedAt && deletedAt <= at ? deletedAt : at;
   const instants = [

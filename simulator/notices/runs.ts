@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 
-export interface Run {
+export interface ScriptedRun {
   from: Date;
   /** Null: it is going on, or was cut off. */
   to: Date | null;
@@ -13,7 +13,7 @@ export interface Run {
 
 export interface Runs {
   /** Oldest first; each ends where the next begins, at the latest. */
-  all(): Run[];
+  all(): ScriptedRun[];
   begin(at: Date): Promise<void>;
   /** Nothing where none has begun. */
   end(at: Date): Promise<void>;
@@ -22,7 +22,7 @@ export interface Runs {
 /** @param file null: nothing is kept */
 export function openRuns(file: string | null): Runs {
   const runs = file !== null && existsSync(file) ? readRuns(file) : [];
-  let current: Run | null = null;
+  let current: ScriptedRun | null = null;
   return { all, begin, end };
 
   function all() {
@@ -52,7 +52,7 @@ export function openRuns(file: string | null): Runs {
   }
 }
 
-function readRuns(file: string): Run[] {
+function readRuns(file: string): ScriptedRun[] {
   const kept = JSON.parse(readFileSync(file, "utf8")) as {
     from: string;
     to: string | null;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import {
   changedAt,
   noticesAt,
-  type Notice,
+  type PostedNotice,
   type ScriptedPost,
 } from "./posts.js";
 import { isOver } from "./words.js";
@@ -47,11 +47,12 @@ export function statuspageDocument(
     },
   };
   const components = componentsAt(posts, notices, page);
-  const entries = (list: Notice[]) =>
+  const entries = (list: PostedNotice[]) =>
     list
       .slice((number - 1) * perList, number * perList)
       .map((notice) => entryOf(notice, page, components));
-  const open = (list: Notice[]) => list.filter(({ status }) => !isOver(status));
+  const open = (list: PostedNotice[]) =>
+    list.filter(({ status }) => !isOver(status));
   const having = (...statuses: string[]) =>
     maintenances.filter(({ status }) => statuses.includes(status));
   switch (document) {
@@ -85,7 +86,7 @@ export function statuspageDocument(
   }
 }
 
-function entryOf(notice: Notice, page: Page, components: Component[]) {
+function entryOf(notice: PostedNotice, page: Page, components: Component[]) {
   const stamp = stamper(page);
   const orNull = (at: Date | null) => at && stamp(at);
   const { id, kind, startedAt, postedAt, resolvedAt, expectedEnd } = notice;
@@ -115,7 +116,7 @@ function entryOf(notice: Notice, page: Page, components: Component[]) {
 
 /** Newest first. */
 function updatesOf(
-  { id, updates, title, indicator }: Notice,
+  { id, updates, title, indicator }: PostedNotice,
   about: Component[],
   stamp: (at: Date) => string,
 ) {
@@ -160,13 +161,13 @@ const levels: Record<string, { description: string; component: string }> = {
   critical: { description: "Major System Outage", component: "major_outage" },
 };
 
-function statusOf(notices: Notice[]) {
+function statusOf(notices: PostedNotice[]) {
   const indicator = worstOf(notices);
   return { indicator, description: levels[indicator]!.description };
 }
 
 /** A maintenance counts while it is under way. */
-function worstOf(notices: Notice[]): string {
+function worstOf(notices: PostedNotice[]): string {
   const shown = notices
     .filter(({ status }) => !isOver(status) && status !== "scheduled")
     .map(({ indicator }) => indicator);
@@ -187,7 +188,7 @@ const everyPageHas = ["REST API", "WebSocket", "Website", "Deposits"];
 /** All that any post of the script is about: components do not come and go with the notices. */
 function componentsAt(
   posts: readonly ScriptedPost[],
-  notices: Notice[],
+  notices: PostedNotice[],
   page: Page,
 ): Component[] {
   const names = new Set([

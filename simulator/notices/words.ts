@@ -2,13 +2,16 @@
 import type { Official } from "../../shared/registry/registry.js";
 
 /** The kinds of feeds that the world plays. */
-export type FeedKind = Exclude<Official["kind"], "html" | "betterstack">;
+export type SimulatedFeedKind = Exclude<
+  Official["kind"],
+  "html" | "betterstack"
+>;
 
-export type NoticeKind = "incident" | "maintenance";
+export type PostedNoticeKind = "incident" | "maintenance";
 
 interface Words {
   /** What may be said of how bad it is; it tells an incident from a maintenance. */
-  impacts: Record<string, NoticeKind>;
+  impacts: Record<string, PostedNoticeKind>;
   /** What the feed says of the past and the future, too. Empty: it tells only what holds now. */
   statuses: string[];
   incident: Course;
@@ -55,7 +58,7 @@ const statuspage: Words = {
   },
 };
 
-export const wordsOf: Record<FeedKind, Words> = {
+export const wordsOf: Record<SimulatedFeedKind, Words> = {
   statuspage,
   "okx-system-status": {
     impacts: {
@@ -100,7 +103,7 @@ export function isOver(status: string): boolean {
 
 /** Services by the numbers that the venue's own API gives them: the place in the list, from `first` on. */
 export const services: Partial<
-  Record<FeedKind, { first: number; names: string[] }>
+  Record<SimulatedFeedKind, { first: number; names: string[] }>
 > = {
   "okx-system-status": {
     first: 0,
@@ -125,6 +128,6 @@ export const services: Partial<
   },
 };
 
-export function isPlayed(kind: Official["kind"]): kind is FeedKind {
+export function isPlayed(kind: Official["kind"]): kind is SimulatedFeedKind {
   return kind in wordsOf;
 }

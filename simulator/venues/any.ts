@@ -3,9 +3,9 @@
  * with block heads, chain subscriptions, and otherwise bodies and frames that
  * hold just what the registry's paths ask for.
  */
-import { milliseconds } from "../../probe/rest/answer-time.js";
 import {
   conditionsOf,
+  milliseconds,
   type Condition,
   type Newest,
   type RestEndpoint,
@@ -14,9 +14,9 @@ import {
 } from "../../shared/registry/registry.js";
 import { headAt } from "../heads.js";
 import { iso, type Tick } from "../market.js";
-import type { Conversation, Player, Session } from "../player.js";
+import type { Conversation, VenuePlayer, VenueSession } from "../player.js";
 
-export function anyVenue(venue: Venue): Player {
+export function anyVenue(venue: Venue): VenuePlayer {
   return {
     rest: {},
     errorInside: {
@@ -144,7 +144,10 @@ function hexOr(value: number, encoding: "hex" | "integer") {
   return encoding === "hex" ? hex(value) : value;
 }
 
-function converse({ chain, socket }: Venue, session: Session): Conversation {
+function converse(
+  { chain, socket }: Venue,
+  session: VenueSession,
+): Conversation {
   return {
     message(message) {
       const text = JSON.stringify(message);
@@ -159,7 +162,7 @@ function converse({ chain, socket }: Venue, session: Session): Conversation {
 }
 
 function playChain(
-  session: Session,
+  session: VenueSession,
   stream: Stream,
   { id, method }: Request,
   chain: string | null,

@@ -4,14 +4,14 @@ import { limitFrames, pingOrDrop } from "../keep-alive.js";
 import type {
   Conversation,
   FrameMaker,
-  Player,
-  Session,
+  VenuePlayer,
+  VenueSession,
   SocketRules,
 } from "../player.js";
 
 const symbol = "BTCUSDT";
 
-export const binance: Player = {
+export const binance: VenuePlayer = {
   errorInside: { code: -1001, msg: "Internal error; unable to process." },
   rest: {
     ping: () => ({}),
@@ -45,7 +45,7 @@ export const binance: Player = {
   ),
 };
 
-export const binanceFutures: Player = {
+export const binanceFutures: VenuePlayer = {
   errorInside: binance.errorInside,
   rest: {
     ...binance.rest,
@@ -120,13 +120,13 @@ function socketOf(
 ): SocketRules {
   return { converse };
 
-  function converse(session: Session): Conversation {
+  function converse(session: VenueSession): Conversation {
     pingOrDrop(session, rules.pingEveryMs, rules.pongWithinMs);
     limitFrames(session, rules.framesPerSecond);
     return { message: (message) => subscribe(session, message as Request) };
   }
 
-  function subscribe(session: Session, { method, params, id }: Request) {
+  function subscribe(session: VenueSession, { method, params, id }: Request) {
     if (method !== "SUBSCRIBE") throw new Error(`unknown method ${method}`);
     session.say({ result: null, id });
     // An unknown stream is acknowledged too, and stays silent.

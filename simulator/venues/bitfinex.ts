@@ -1,11 +1,11 @@
 /** Bitfinex v2: arrays marked by the number that `subscribed` gave the channel, and a heartbeat in each every 15 s. */
 import { dropAfter } from "../keep-alive.js";
 import type { Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const symbol = "tBTCUSD";
 
-export const bitfinex: Player = {
+export const bitfinex: VenuePlayer = {
   errorInside: ["error", 10020, "request: invalid"],
   rest: {
     status: () => [1],
@@ -58,7 +58,7 @@ const channels: Record<string, { first: FrameMaker; data: () => FrameMaker }> =
     },
   };
 
-function request(session: Session, { event, channel, cid }: Request) {
+function request(session: VenueSession, { event, channel, cid }: Request) {
   if (event === "ping")
     return session.say({ event: "pong", ts: session.tick().ms, cid });
   if (event !== "subscribe") throw new Error(`unknown event ${event}`);

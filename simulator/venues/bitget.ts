@@ -1,11 +1,11 @@
 /** Bitget v2: a client that sends no bare `ping` for two minutes is cut off, even while data flows. */
 import { dropAfter, limitFrames } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const instId = "BTCUSDT";
 
-export const bitget: Player = {
+export const bitget: VenuePlayer = {
   errorInside: { code: "40725", msg: "service return an error", data: null },
   rest: {
     time: ({ ms }) => answer(ms, { serverTime: String(ms) }),
@@ -61,7 +61,7 @@ const channels: Record<
   },
 };
 
-function subscribe(session: Session, { op, args }: Request) {
+function subscribe(session: VenueSession, { op, args }: Request) {
   if (op !== "subscribe") throw new Error(`unknown op ${op}`);
   for (const arg of args) {
     const channel = channels[arg.channel];

@@ -1,9 +1,9 @@
 /** Bitstamp v2: client frames of 512 bytes and more close the socket; the server pings every 54 s. */
 import { pingOrNote } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
-export const bitstamp: Player = {
+export const bitstamp: VenuePlayer = {
   errorInside: { status: "error", reason: "Internal error", code: "API0000" },
   rest: {
     ticker: ({ ms, last, bid, ask }) => ({
@@ -56,7 +56,7 @@ const channels: Record<
   },
 };
 
-function request(session: Session, { event, data }: Request) {
+function request(session: VenueSession, { event, data }: Request) {
   if (event === "bts:heartbeat")
     return session.say({ event, channel: "", data: { status: "success" } });
   if (event !== "bts:subscribe") throw new Error(`unknown event ${event}`);

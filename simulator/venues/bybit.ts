@@ -1,11 +1,11 @@
 /** Bybit v5 spot: without a ping and without a push the server cuts the connection after ten minutes. */
 import { dropAfter } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
-import type { Player, Session } from "../player.js";
+import type { VenuePlayer, VenueSession } from "../player.js";
 
 const symbol = "BTCUSDT";
 
-export const bybit: Player = {
+export const bybit: VenuePlayer = {
   errorInside: { retCode: 10016, retMsg: "Server error.", result: {} },
   rest: {
     time: ({ ms }) =>
@@ -74,7 +74,7 @@ interface Request {
   req_id?: string;
 }
 
-function subscribe(session: Session, op: string, args: string[]) {
+function subscribe(session: VenueSession, op: string, args: string[]) {
   if (op !== "subscribe") throw new Error(`unknown op ${op}`);
   const unknown = args.filter((topic) => !(topic in topics));
   const ret_msg =
@@ -89,7 +89,7 @@ function subscribe(session: Session, op: string, args: string[]) {
     for (const topic of args) topics[topic]!(session, topic);
 }
 
-const topics: Record<string, (session: Session, topic: string) => void> = {
+const topics: Record<string, (session: VenueSession, topic: string) => void> = {
   [`tickers.${symbol}`]: (session, topic) => {
     const frame = ({ id, ms, last }: Tick) => ({
       topic,

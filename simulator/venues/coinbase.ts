@@ -1,10 +1,10 @@
 /** Coinbase Exchange: subscribe within five seconds of connecting; the heartbeat is a channel. */
 import { iso, levels, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const product_id = "BTC-USD";
 
-export const coinbase: Player = {
+export const coinbase: VenuePlayer = {
   errorInside: { message: "Internal server error" },
   rest: {
     time: ({ ms }) => ({ iso: iso(ms), epoch: ms / 1000 }),
@@ -95,7 +95,7 @@ const channels: Record<string, Channel> = {
   },
 };
 
-function subscribe(session: Session, { type, ...wanted }: Request) {
+function subscribe(session: VenueSession, { type, ...wanted }: Request) {
   if (type !== "subscribe") throw new Error(`unknown type ${type}`);
   const unknown = wanted.channels.filter((name) => !(name in channels));
   if (unknown.length > 0) return refuse(session, unknown);
@@ -112,7 +112,7 @@ function subscribe(session: Session, { type, ...wanted }: Request) {
   }
 }
 
-function refuse(session: Session, names: string[]) {
+function refuse(session: VenueSession, names: string[]) {
   const reason = `${names.join(", ")} is not a valid channel`;
   session.say({ type: "error", message: "Failed to subscribe", reason });
 }

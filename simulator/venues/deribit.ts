@@ -3,14 +3,14 @@ import { levels, type Tick } from "../market.js";
 import type {
   Conversation,
   FrameMaker,
-  Player,
-  Session,
+  VenuePlayer,
+  VenueSession,
   Timer,
 } from "../player.js";
 
 const instrument_name = "BTC-PERPETUAL";
 
-export const deribit: Player = {
+export const deribit: VenuePlayer = {
   errorInside: {
     jsonrpc: "2.0",
     error: { code: 11051, message: "system_maintenance" },
@@ -53,7 +53,7 @@ interface Request {
   params: { interval?: number; channels?: string[] };
 }
 
-function converse(session: Session): Conversation {
+function converse(session: VenueSession): Conversation {
   let testRequest: Timer | null = null;
   return { message: (message) => request(message as Request) };
 

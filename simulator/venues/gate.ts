@@ -1,11 +1,11 @@
 /** Gate v4 spot: both sides ping; a socket with neither a subscription nor a client frame closes after 30 s. */
 import { dropAfter, pingOrDrop } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const pair = "BTC_USDT";
 
-export const gate: Player = {
+export const gate: VenuePlayer = {
   errorInside: { label: "SERVER_ERROR", message: "Internal server error" },
   rest: {
     time: ({ ms }) => ({ server_time: ms }),
@@ -62,7 +62,7 @@ const channels: Record<string, { stream: string; data: FrameMaker }> = {
   },
 };
 
-function request(session: Session, { time, channel, event }: Request) {
+function request(session: VenueSession, { time, channel, event }: Request) {
   if (typeof time !== "number")
     throw new Error(`time must be Unix seconds, got ${JSON.stringify(time)}`);
   if (channel === "spot.ping") return sayPong(session);
@@ -85,7 +85,7 @@ function request(session: Session, { time, channel, event }: Request) {
     }));
 }
 
-function sayPong(session: Session) {
+function sayPong(session: VenueSession) {
   session.say({
     ...stamp(session.tick()),
     channel: "spot.pong",

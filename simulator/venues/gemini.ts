@@ -1,11 +1,11 @@
 /** Gemini's fast API: bare frames told apart by their fields; the server pings every 20 s. */
 import { pingOrNote } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const symbol = "btcusd";
 
-export const gemini: Player = {
+export const gemini: VenuePlayer = {
   errorInside: {
     result: "error",
     reason: "System",
@@ -110,7 +110,7 @@ function toNanoseconds(ms: number) {
 }
 
 /** One bad stream rejects the whole request. */
-function request(session: Session, { id, method, params = [] }: Request) {
+function request(session: VenueSession, { id, method, params = [] }: Request) {
   if (method === "ping") return session.say({ id, status: 200 });
   if (method !== "subscribe") throw new Error(`unknown method ${method}`);
   if (params.some((name) => !(name in streams))) {

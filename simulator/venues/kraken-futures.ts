@@ -1,11 +1,11 @@
 /** Kraken Futures v1: feeds; the client pings at least once a minute. */
 import { dropAfter } from "../keep-alive.js";
 import { iso, levels, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const product_id = "PF_XBTUSD";
 
-export const krakenFutures: Player = {
+export const krakenFutures: VenuePlayer = {
   errorInside: { result: "error", error: "Unavailable" },
   rest: {
     ticker: ({ ms, last, bid, ask }) =>
@@ -101,7 +101,7 @@ const feeds: Record<
   },
 };
 
-function subscribe(session: Session, feed: string) {
+function subscribe(session: VenueSession, feed: string) {
   const known = feeds[feed];
   if (!known) return session.say({ event: "error", message: "Invalid feed" });
   session.say({ event: "subscribed", feed, product_ids: [product_id] });

@@ -1,11 +1,11 @@
 /** Kraken spot, WebSocket v2: the client speaks at least once a minute; a heartbeat fills silent seconds. */
 import { dropAfter } from "../keep-alive.js";
 import { iso, levels, nanoseconds, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const symbol = "BTC/USD";
 
-export const kraken: Player = {
+export const kraken: VenuePlayer = {
   errorInside: { error: ["EService:Unavailable"] },
   rest: {
     time: ({ ms }) =>
@@ -131,7 +131,7 @@ const channels: Record<string, { stream: string; data: FrameMaker }> = {
   },
 };
 
-function request(session: Session, { method, params, req_id }: Request) {
+function request(session: VenueSession, { method, params, req_id }: Request) {
   if (method === "ping") return session.say({ method: "pong", req_id });
   if (method !== "subscribe") throw new Error(`unknown method ${method}`);
   const channel = channels[params.channel];
@@ -149,13 +149,13 @@ function request(session: Session, { method, params, req_id }: Request) {
   );
 }
 
-function refuse(session: Session, req_id: number | undefined) {
+function refuse(session: VenueSession, req_id: number | undefined) {
   const error = "Subscription channel not supported";
   session.say({ method: "subscribe", success: false, error, req_id });
 }
 
 /** Once anything is subscribed, a second in which nothing else flowed gets a heartbeat. */
-function fillSilence(session: Session): void {
+function fillSilence(session: VenueSession): void {
   let silent = false;
   session.onPush(() => (silent = false));
   session.every(1000, () => {

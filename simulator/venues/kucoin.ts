@@ -4,12 +4,12 @@ import { levels, nanoseconds, type Tick } from "../market.js";
 import type {
   Conversation,
   FrameMaker,
-  Player,
-  Session,
+  VenuePlayer,
+  VenueSession,
   SocketRules,
 } from "../player.js";
 
-export const kucoin: Player = {
+export const kucoin: VenuePlayer = {
   errorInside: { code: "500000", msg: "Internal Server Error" },
   rest: {
     time: ({ ms }) => answer(ms),
@@ -46,7 +46,7 @@ export const kucoin: Player = {
   socket: socketOf("SPOT", "BTC-USDT"),
 };
 
-export const kucoinFutures: Player = {
+export const kucoinFutures: VenuePlayer = {
   errorInside: kucoin.errorInside,
   rest: {
     ...kucoin.rest,
@@ -93,7 +93,7 @@ function socketOf(tradeType: string, symbol: string): SocketRules {
   const channels = channelsOf(tradeType, symbol);
   return { binary: true, converse };
 
-  function converse(session: Session): Conversation {
+  function converse(session: VenueSession): Conversation {
     session.say({
       sessionId: `w${session.tick().id}`,
       message: "welcome",
@@ -114,7 +114,7 @@ function socketOf(tradeType: string, symbol: string): SocketRules {
     };
   }
 
-  function subscribe(session: Session, id: string, name: string) {
+  function subscribe(session: VenueSession, id: string, name: string) {
     const channel = channels[name];
     if (!channel)
       return session.say({
@@ -134,7 +134,7 @@ interface Request {
   channel: string;
 }
 
-function notMoreThanOnceASecond(session: Session) {
+function notMoreThanOnceASecond(session: VenueSession) {
   let recently = false;
   return () => {
     if (recently) session.note("pinged more than once in a second");

@@ -1,11 +1,11 @@
 /** OKX v5: after 30 s without a push the connection breaks, unless the client sends the bare text `ping`. */
 import { dropAfter } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
-import type { FrameMaker, Player, Session } from "../player.js";
+import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
 
 const instId = "BTC-USDT";
 
-export const okx: Player = {
+export const okx: VenuePlayer = {
   errorInside: {
     code: "50001",
     msg: "Service temporarily unavailable. Try again later",
@@ -57,7 +57,7 @@ const channels: Record<
   books5: { stream: "book", data: book, pushedAtOnce: true },
 };
 
-function subscribe(session: Session, { op, args }: Request) {
+function subscribe(session: VenueSession, { op, args }: Request) {
   if (op !== "subscribe") throw new Error(`unknown op ${op}`);
   for (const arg of args) {
     const channel = channels[arg.channel];

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import t from "tap";
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { migratedDatabase } from "../support/database.js";

@@ -1,7 +1,7 @@
 /** How our incidents compare with the venues' notices: by hand, and for random quarters by what docs/comparing.md tells to run. */
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { accepted, tick } from "../../server/engine/tick.js";
 import { serve } from "../support/api.js";

@@ -13,7 +13,7 @@ import {
 import type { Sample } from "../../shared/measurement/sample.js";
 import { someSpool } from "../support/spool.js";
 import { until } from "../support/until.js";
-import type { Player } from "../../simulator/player.js";
+import type { VenuePlayer } from "../../simulator/player.js";
 import { startWorld } from "../../simulator/world.js";
 
 const page = await readFile(packagedFile("CONTRIBUTING.md"), "utf8");
@@ -25,14 +25,14 @@ function block(language: string): string {
 }
 
 /** Its imports are of types alone, and so are gone once it is compiled. */
-async function playerOnThePage(): Promise<Player> {
+async function playerOnThePage(): Promise<VenuePlayer> {
   const module = ts.ModuleKind.ESNext;
   const target = ts.ScriptTarget.ES2022;
   const { outputText } = ts.transpileModule(block("ts"), {
     compilerOptions: { module, target },
   });
   const url = `data:text/javascript,${encodeURIComponent(outputText)}`;
-  return ((await import(url)) as { example: Player }).example;
+  return ((await import(url)) as { example: VenuePlayer }).example;
 }
 
 void t.test("a venue that is added as the page says", async (t) => {

@@ -34,7 +34,12 @@ void t.test("documents name only make targets that there are", (t) => {
   const targets = [...pageOf("Makefile").matchAll(/^([a-z-]+):.*## /gm)].map(
     ([, name = ""]) => name,
   );
-  const pages = readdirSync(packagedFile("docs")).map((name) => `docs/${name}`);
+  const pages = readdirSync(packagedFile("docs"), {
+    recursive: true,
+    encoding: "utf8",
+  })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`);
   for (const path of ["README.md", "CONTRIBUTING.md", ...pages]) {
     const page = pageOf(path);
     const code = page.match(/^ *```sh\n.*?^ *```/gms) ?? [];
@@ -52,10 +57,13 @@ void t.test("documents name only make targets that there are", (t) => {
   t.end();
 });
 
-void t.test("docs/README.md lists every page of docs/", (t) => {
-  const index = pageOf("docs/README.md");
-  for (const name of readdirSync(packagedFile("docs")))
-    if (name !== "README.md") t.ok(index.includes(`](${name})`), name);
+void t.test("each index lists every page of its folder", (t) => {
+  for (const folder of ["docs", "docs/decisions"]) {
+    const index = pageOf(`${folder}/README.md`);
+    for (const name of readdirSync(packagedFile(folder)))
+      if (name.endsWith(".md") && name !== "README.md")
+        t.match(index, `](${name}`, `${folder}/${name}`);
+  }
   t.end();
 });
 

@@ -27,7 +27,7 @@ const mayImport: Record<string, string[]> = {
   receiving: [],
   simulator: [
     ...["shared", "receiving"],
-    ...["server/alerts", "server/engine", "probe/stream"],
+    ...["server/alerts", "server/engine"],
   ],
   "server/alerts": ["shared", "server/database", "server/health"],
   "server/api": [
@@ -102,6 +102,22 @@ void t.test(
 
 void t.test("there are no cycles of imports, of values or types", (t) => {
   t.same(cycles(), []);
+  t.end();
+});
+
+void t.test("a type of the product has a name of its own", (t) => {
+  const places = new Map<string, string[]>();
+  for (const { path, text } of sources)
+    if (!/^(test|bench)\//.test(path))
+      for (const [, name = ""] of text.matchAll(
+        /^export (?:interface|type|class) (\w+)/gm,
+      ))
+        places.set(name, [...(places.get(name) ?? []), path]);
+  t.ok(places.size > 100);
+  t.same(
+    [...places].filter(([, paths]) => paths.length > 1),
+    [],
+  );
   t.end();
 });
 

@@ -1,7 +1,7 @@
 /** What a probe makes of venues that ration it, fall silent, or tell what is old: real servers that do so. */
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
-import type { Outcome } from "../../probe/rest/measurement.js";
+import type { MeasurementOutcome } from "../../probe/rest/measurement.js";
 import { startProbe } from "../../probe/probe.js";
 import { makeResolver } from "../../probe/network/resolver.js";
 import { limits } from "../../shared/measurement/probe-rules.js";
@@ -364,7 +364,7 @@ for (const whose of ["ours", "the venue's"] as const)
     for (const ws of open) ws.terminate();
     const byUs = { unmeasured: "network" };
     const byVenue = { good: false, fault: "closed" };
-    let socket: Outcome = { unmeasured: "starting" };
+    let socket: MeasurementOutcome = { unmeasured: "starting" };
     await until(async () => {
       socket = await conn!();
       return !("good" in socket && socket.good);

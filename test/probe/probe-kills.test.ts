@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { sql } from "../../shared/database/db.js";
+import { sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { migratedDatabase } from "../support/database.js";
 import { type Gate, makeGate } from "../support/gate.js";

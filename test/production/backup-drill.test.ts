@@ -7,10 +7,10 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
-import { letterFor } from "../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../server/alerts/delivery/rules.js";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { addChannel, happened, native, sealing } from "../support/alerts.js";
 import { codeUnder } from "../support/code-under.js";
@@ -248,7 +248,7 @@ function startAlerts(pool: Pool): { close: () => Promise<void> } {
     poster,
     sealing,
     write: (to, alert, sent) =>
-      letterFor(to, alert, {
+      formatAlert(to, alert, {
         ...sent,
         baseUrl: "https://status.example",
         userAgent: "venuewatch/test",

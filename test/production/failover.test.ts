@@ -4,10 +4,10 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { startShip } from "../../probe/delivery/ship.js";
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
-import { letterFor } from "../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../server/alerts/delivery/rules.js";
-import { openPool, type Pool, sql } from "../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { makeLease } from "../../server/engine/lease.js";
 import { tick } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -146,7 +146,7 @@ function startAlerts(t: Test, pool: Pool): void {
     poster,
     sealing,
     write: (to, alert, sent) =>
-      letterFor(to, alert, {
+      formatAlert(to, alert, {
         ...sent,
         baseUrl: "https://status.example",
         userAgent: "venuewatch/test",

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { openPool, type Pool, sql } from "../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { type Registry } from "../../shared/registry/registry.js";

@@ -1,7 +1,7 @@
 /** The example of production/patroni/, as it stands: a cluster of two servers whose primary is killed. Where DATABASE_URL is set, and Patroni, etcd, HAProxy and PostgreSQL's programs are here. */
 import t from "tap";
 import { startShip } from "../../probe/delivery/ship.js";
-import { openPool, sql } from "../../shared/database/db.js";
+import { openPool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { packagedFile } from "../../shared/config/package.js";

@@ -23,7 +23,7 @@ import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
 import { makeLog } from "../../shared/log/log.js";
-import { openPool, type Pool, sql } from "../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { replicaState } from "../../server/database/replica.js";

@@ -1,6 +1,6 @@
 /** The day before the demo, as the engine decided it and the API tells it: each kind of typical trouble as it was. And what an analyst finds. */
 import t, { type Test } from "tap";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { decideUpTo, dueInstants } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";

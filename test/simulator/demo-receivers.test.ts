@@ -3,10 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { channelsOf } from "../../server/alerts/channels/channels.js";
-import { letterFor } from "../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { sealing } from "../support/alerts.js";
 import { migratedDatabase } from "../support/database.js";
@@ -68,7 +68,7 @@ async function answer(t: Test, dir: string, name: string, secret: string) {
   t.teardown(poster.close);
   const to = { format: "native", url, secrets: [secret] } as const;
   const { status } = await poster.post(
-    letterFor(to, openedAlert(), { ...sent, at: new Date() }),
+    formatAlert(to, openedAlert(), { ...sent, at: new Date() }),
   );
   return status;
 }

@@ -1,9 +1,12 @@
 /** The fifteen venues enforce their keep-alive rules. Venue time runs fifty times faster, so that minutes are seconds. */
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { type Socket, type Venue } from "../../shared/registry/registry.js";
+import {
+  type SocketConfig,
+  type Venue,
+} from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { connect, send, type Client } from "../../simulator/clients.js";
+import { connect, send, type VenueClient } from "../../simulator/clients.js";
 import { startWorld, type World } from "../../simulator/world.js";
 
 const registry = await loadRegistry("registry.json");
@@ -11,7 +14,7 @@ const registry = await loadRegistry("registry.json");
 interface Offence {
   venue: string;
   /** What the offender does; then it only waits. Absent: nothing. */
-  act?: (client: Client, socket: Socket) => void;
+  act?: (client: VenueClient, socket: SocketConfig) => void;
   autoPong?: false;
   /** What the venue records. */
   missed: RegExp;
@@ -202,7 +205,7 @@ function venueOf(world: World, id: string): Venue {
   return world.registry.venues.find((venue) => venue.id === id)!;
 }
 
-function subscribe(client: Client, { streams }: Socket): void {
+function subscribe(client: VenueClient, { streams }: SocketConfig): void {
   for (const { subscribe } of streams) send(client, subscribe);
 }
 
@@ -250,8 +253,8 @@ function obey({ socket }: Venue) {
 }
 
 function keepAlive(
-  client: Client,
-  { keepAlive: { send: rule, respond } }: Socket,
+  client: VenueClient,
+  { keepAlive: { send: rule, respond } }: SocketConfig,
 ) {
   if (rule.kind === "once") send(client, rule.message);
   else if (rule.kind !== "none") {

@@ -1,6 +1,6 @@
 /** How far behind a chain an endpoint is, and how often its head goes backwards: what was read, and what the page says of it. */
 import t from "tap";
-import { sql } from "../../shared/database/db.js";
+import { sql } from "../../shared/database/pool.js";
 import { migrate } from "../../server/database/migrate.js";
 import { makeLog } from "../../shared/log/log.js";
 import { packagedFile } from "../../shared/config/package.js";

@@ -1,6 +1,6 @@
 /** What an uptime is made of, and what it says of itself: each case is one in which a figure without it would be false. */
 import t, { type Test } from "tap";
-import { sql, type Pool } from "../../shared/database/db.js";
+import { sql, type Pool } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase, type TestDatabase } from "../support/database.js";

@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
 import { migratedDatabase } from "../support/database.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { sql } from "../../shared/database/db.js";
+import { sql } from "../../shared/database/pool.js";
 import { accepted, tick } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";

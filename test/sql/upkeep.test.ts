@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { openPool, type Pool, sql } from "../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { makeUpkeep, usualUpkeepPace } from "../../server/engine/upkeep.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migratedDatabase } from "../support/database.js";

@@ -1,6 +1,6 @@
 /** Bounds for uptime: what they say of simple windows, and that they contain the truth as often as they claim to. */
 import t from "tap";
-import { sql } from "../../shared/database/db.js";
+import { sql } from "../../shared/database/pool.js";
 import { betaShare } from "../support/beta.js";
 import { migratedDatabase } from "../support/database.js";
 import {

@@ -1,6 +1,6 @@
 /** Whether the engine and the second opinion agree on worlds: on every state whenever one looks, and on all that is on record. */
 import type { Test } from "tap";
-import type { Db } from "../../shared/database/db.js";
+import type { Db } from "../../shared/database/pool.js";
 import {
   brokenLaws,
   changedSince,

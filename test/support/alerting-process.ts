@@ -3,11 +3,16 @@
  * database's URL; options as JSON. It says `ready` on standard output once it is connected.
  */
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
-import { letterFor } from "../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { makePoster, type Poster } from "../../server/alerts/delivery/post.js";
 import type { DeliveryRules } from "../../server/alerts/delivery/rules.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
-import { type Db, openPool, type Pool, sql } from "../../shared/database/db.js";
+import {
+  type Db,
+  openPool,
+  type Pool,
+  sql,
+} from "../../shared/database/pool.js";
 import { startCore, type CoreOptions } from "../../server/engine/core.js";
 import { makeLog } from "../../shared/log/log.js";
 
@@ -94,7 +99,7 @@ const dispatcher = startDispatcher({
   poster: posting,
   sealing: makeSealing(Buffer.from(options.channelKey, "base64")),
   write: (to, alert, sent) =>
-    letterFor(to, alert, {
+    formatAlert(to, alert, {
       ...sent,
       baseUrl: "https://status.example",
       userAgent: "venuewatch/test",

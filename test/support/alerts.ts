@@ -1,8 +1,8 @@
 /** Incidents and their alert events as the engine leaves them, and channels, for tests of what comes after it. */
 import { randomBytes } from "node:crypto";
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
-import type { Destination } from "../../server/alerts/formats/letter.js";
+import type { Destination } from "../../server/alerts/formats/webhook-request.js";
 
 /** What channels of tests are encrypted with. */
 export const channelKey = randomBytes(32);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type pg from "pg";
 import type { Test } from "tap";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Api } from "./api.js";
 import { pastIncident } from "./fleet.js";

@@ -1,5 +1,5 @@
 /** A core as a process of its own, for tests that kill and freeze it. Arguments: the database's URL; rules and pace as JSON. */
-import { openPool } from "../../shared/database/db.js";
+import { openPool } from "../../shared/database/pool.js";
 import { type CoreOptions, startCore } from "../../server/engine/core.js";
 import { makeLog } from "../../shared/log/log.js";
 

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { Test } from "tap";
-import { openPool, type Pool } from "../../shared/database/db.js";
+import { openPool, type Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { packagedFile } from "../../shared/config/package.js";
@@ -101,7 +101,7 @@ async function digestOfDefinitions(): Promise<string> {
     .map((file) => join(file.parentPath, file.name))
     .sort();
   const makers = [
-    ...["migrate", "migrating-role", "brief-locks", "sync-registry"].map(
+    ...["migrate", "migrating-role", "lock-retry", "sync-registry"].map(
       (name) => `dist/server/database/${name}.js`,
     ),
     "dist/shared/database/sql-files.js",

@@ -1,4 +1,4 @@
-import { type Db } from "../../shared/database/db.js";
+import { type Db } from "../../shared/database/pool.js";
 
 /** All that the engine has decided, without numbers of rows and times of writing: the same samples make the same. */
 export async function everythingDecided(

@@ -1,5 +1,5 @@
 /** What the demo has when it is up, for tests that ask it. */
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { accepted, decideUpTo } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import type { Registry } from "../../shared/registry/registry.js";
@@ -10,7 +10,10 @@ import { notice, said } from "./said.js";
 import { makeHistory } from "../../simulator/history.js";
 import { pastPosts } from "../../simulator/notices/past-posts.js";
 import { noticesAt } from "../../simulator/notices/posts.js";
-import { type FeedKind, wordsOf } from "../../simulator/notices/words.js";
+import {
+  type SimulatedFeedKind,
+  wordsOf,
+} from "../../simulator/notices/words.js";
 
 /** How long it runs. */
 const runMs = 60_000;
@@ -62,7 +65,7 @@ async function feedsSay(pool: Pool, registry: Registry, at: Date) {
       continue;
     }
     if (!(official.kind in wordsOf)) continue;
-    const kind = official.kind as FeedKind;
+    const kind = official.kind as SimulatedFeedKind;
     const dated = kind === "statuspage";
     const notices = noticesAt(
       posts.filter(({ venue }) => venue === id),

@@ -1,6 +1,6 @@
 /** What a dispatcher does to the database, step by step and at whatever time a test says. */
 import { deliveryRules } from "../../server/alerts/delivery/rules.js";
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { sealing } from "./alerts.js";
 
 export async function expand(pool: Pool, at: Date): Promise<void> {

@@ -1,5 +1,5 @@
 /** What must hold of the engine's tables whatever was measured. Each function returns what breaks a law, a line each. */
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import type { Rules } from "../second-opinion/world.js";
 
 /** Right after an instant was decided: what opened at it without a quorum of regions that confirm trouble. */

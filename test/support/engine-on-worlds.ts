@@ -1,5 +1,5 @@
 /** The engine on worlds of `random-worlds.ts`: what it says of them, in the words of the second opinion. */
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
 import type { Run } from "./random-worlds.js";
 import type { Moment, Opinion } from "./second-opinion.js";

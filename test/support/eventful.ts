@@ -1,5 +1,5 @@
 /** A quarter in which much befell a fleet of all categories: what rarely happens, at once, for tests that want to have seen it. */
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { faults } from "../../shared/measurement/sample.js";
 import { troubleKinds } from "../../shared/measurement/trouble.js";

@@ -7,7 +7,7 @@ import {
 import { makeAlertMetrics } from "../../server/alerts/delivery/metrics.js";
 import { makeReplicaMetrics } from "../../server/api/replica-metrics.js";
 import { makeWebMetrics } from "../../server/api/web-metrics.js";
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { makeEngineMetrics } from "../../server/engine/metrics.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeOwnMetrics } from "../../shared/log/own-metrics.js";

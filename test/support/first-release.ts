@@ -1,6 +1,6 @@
 /** A database as the first release left it, with a history: the tables and roll-ups of 001 to 004, and some of what stood on them. */
 import { readFile } from "node:fs/promises";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { readSchema, sqlFolder } from "../../shared/database/sql-files.js";
 
 /** The roll-ups of the first release, in the order in which they stand on each other. */

@@ -1,5 +1,5 @@
 /** What a fleet of probes would have left in the database lately, and what the engine makes of it. */
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import type { Fault } from "../../shared/measurement/sample.js";

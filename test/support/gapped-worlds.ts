@@ -3,7 +3,7 @@
  * does not; venues fail before, after and across it, all along a little, or tell us to wait; samples of before come to the database
  * long after; endpoints are slow; two regions move to one machine; a boundary of typical latencies is passed. The same at each run.
  */
-import { sql, type Db } from "../../shared/database/db.js";
+import { sql, type Db } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
 import { randomFrom } from "./random-samples.js";

@@ -1,5 +1,5 @@
 /** What a probe would have stored of a stream, told by its longest silences. */
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 
 export const slotMs = 10_000;

@@ -46,7 +46,7 @@ async function parameterSets(registry: Registry): Promise<Parameters[]> {
   const sets: Parameters[] = [];
   for (const file of readdirSync(packagedFile("dist/server/api"))) {
     if (!file.endsWith(".js")) continue;
-    const url = new URL(`../server/api/${file}`, import.meta.url).href;
+    const url = new URL(`../../server/api/${file}`, import.meta.url).href;
     const exported = (await import(url)) as Record<string, unknown>;
     for (const [name, set] of Object.entries(exported))
       if (name.endsWith("Parameters") && name !== "badParameters")

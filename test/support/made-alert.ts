@@ -1,7 +1,7 @@
 /** Alerts made by hand, and whether what is sent of one is what the API describes. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Alert } from "../../server/alerts/formats/alert.js";
-import type { Sent } from "../../server/alerts/formats/letter.js";
+import type { Sent } from "../../server/alerts/formats/webhook-request.js";
 import { testAlert } from "../../server/alerts/formats/test-alert.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";

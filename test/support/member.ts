@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import {
-  keepWatch,
-  leaveWatch,
+  sendHeartbeat,
+  endLease,
   type ProbeReport,
-} from "../../probe/sharing/watch.js";
+} from "../../probe/lease/heartbeat.js";
 
 const { venues } = await loadRegistry(packagedFile("registry-all.json"));
 const usual = venues.map(({ id }) => id);
@@ -38,10 +38,11 @@ export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
     process: report.process,
     venues: [],
     async renew(mayTakeOver = true, forMs) {
-      self.venues = (await keepWatch(pool, report, mayTakeOver, forMs)) ?? [];
+      self.venues =
+        (await sendHeartbeat(pool, report, mayTakeOver, forMs)) ?? [];
     },
     async leave() {
-      await leaveWatch(pool, report.region, self.process);
+      await endLease(pool, report.region, self.process);
       self.venues = [];
     },
   };

@@ -1,6 +1,6 @@
 /** A database with a past, and what two databases have to agree on, for tests that carry one to another. */
 import { addChannel } from "../../server/alerts/channels/add-channel.js";
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { sealing } from "./alerts.js";
 import { ago, decide, measured, pastIncident } from "./fleet.js";
 import { member } from "./member.js";

@@ -1,5 +1,5 @@
 /** Samples that tell in every value which they are. */
-import { sql } from "../../shared/database/db.js";
+import { sql } from "../../shared/database/pool.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { madeSample } from "./made-sample.js";
 

@@ -3,12 +3,15 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
-import { makeFeed, type Feed } from "../../probe/stream/feed.js";
 import {
-  startLine,
-  type Line,
-  type LineOptions,
-} from "../../probe/stream/line.js";
+  makeSubscription,
+  type Subscription,
+} from "../../probe/stream/subscription.js";
+import {
+  startReconnectingSocket,
+  type ReconnectingSocket,
+  type ReconnectingSocketOptions,
+} from "../../probe/stream/reconnecting-socket.js";
 import { makeResolver } from "../../probe/network/resolver.js";
 import { makeLog } from "../../shared/log/log.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
@@ -65,10 +68,14 @@ export function sendData(ws: WebSocket, arg: Arg, ts = Date.now()): void {
 export function listening(
   t: Test,
   url: string,
-  more: Partial<LineOptions> = {},
-): { line: Line; feeds: Feed[]; feed: (name: string) => Feed } {
-  const feeds = (more.feeds ?? streams.map(makeFeed)) as Feed[];
-  const line = startLine({
+  more: Partial<ReconnectingSocketOptions> = {},
+): {
+  line: ReconnectingSocket;
+  feeds: Subscription[];
+  feed: (name: string) => Subscription;
+} {
+  const feeds = (more.feeds ?? streams.map(makeSubscription)) as Subscription[];
+  const line = startReconnectingSocket({
     ...{ url, keepAlive, feeds, maxConnectionMs: null, openAfterMs: 0 },
     ...{ userAgent: "test", resolver: makeResolver([]), log: quiet },
     ...more,

@@ -2,15 +2,15 @@
  * A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. Prints `measured KEY` for each
  * sample that its schedule yields, and `kept KEY` when the spool has said that it is on the disk.
  */
-import { startKeeper } from "../../probe/sharing/keeper.js";
+import { startVenueLease } from "../../probe/lease/venue-lease.js";
 import { startProbe } from "../../probe/probe.js";
 import { openSpool } from "../../probe/delivery/spool.js";
-import { openPool } from "../../shared/database/db.js";
+import { openPool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
-import { keepWatch, leaveWatch } from "../../probe/sharing/watch.js";
+import { sendHeartbeat, endLease } from "../../probe/lease/heartbeat.js";
 
 export interface ProbeProcessOptions {
   registry: Registry;
@@ -48,7 +48,7 @@ const probe = startProbe({
   venues: [],
   log,
 });
-const keeper = startKeeper({
+const keeper = startVenueLease({
   keep(mayTakeOver) {
     const { unmeasured, troubles, clock } = probe.status();
     const known = registry.venues.map(({ id }) => id);
@@ -56,9 +56,9 @@ const keeper = startKeeper({
       ...{ ...identity, unmeasured, troubles, clock, known },
       ...{ vantage: null, machine: null },
     };
-    return keepWatch(pool, report, mayTakeOver, leaseMs);
+    return sendHeartbeat(pool, report, mayTakeOver, leaseMs);
   },
-  leave: () => leaveWatch(pool, region, identity.process),
+  leave: () => endLease(pool, region, identity.process),
   watch: probe.watch,
   allVenues: registry.venues.map(({ id }) => id),
   log,

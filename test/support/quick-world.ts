@@ -1,6 +1,6 @@
 /** Trouble that comes and goes within seconds, measured as it happens, for engines that run in real time. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { usualPace } from "../../server/engine/core.js";
 import { type RulesRow, rulesRow } from "../../server/engine/rules.js";
 

@@ -2,7 +2,7 @@
  * Random histories of venues, minute by minute, and random ways in which parts of them were measured: what bounds for uptime are
  * tried on. The truth is known here.
  */
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 
 const dayMinutes = 1_440;
 const hourMinutes = 60;

@@ -1,5 +1,5 @@
 /** Samples that look like anything, and are the same at each run. */
-import { sql, type Db } from "../../shared/database/db.js";
+import { sql, type Db } from "../../shared/database/pool.js";
 import { faults } from "../../shared/measurement/sample.js";
 import type { RawSample } from "./rollup-model.js";
 

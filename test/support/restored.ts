@@ -1,7 +1,7 @@
 /** What a restored database must be: what it was, and able to go on. */
 import type { Test } from "tap";
 import { startWeb } from "../../server/api/web.js";
-import { openPool, type Pool, sql } from "../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { tick } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";

@@ -1,5 +1,6 @@
 /** Runs a small program of its own process, for tests of what processes do: signals, exit codes, output. */
 
+import { basename } from "node:path";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Test } from "tap";
@@ -20,7 +21,7 @@ export interface Script {
 }
 
 /**
- * @param source an ES module; `log`, `say` and the named modules of server/ are there already
+ * @param source an ES module; `log`, `say` and the modules, by the last part of their paths, are there already
  * @param detached leads a process group of its own, as what is started in a terminal does
  */
 export function runScript(
@@ -31,8 +32,8 @@ export function runScript(
 ): Script {
   const imports = modules
     .map(
-      (name) =>
-        `import * as ${name.replaceAll("-", "_")} from ${JSON.stringify(built(name))};`,
+      (path) =>
+        `import * as ${basename(path).replaceAll("-", "_")} from ${JSON.stringify(built(path))};`,
     )
     .join("\n");
   const whole = `

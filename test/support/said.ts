@@ -1,7 +1,11 @@
 /** What venues say of themselves, as a reading of their feeds brings it: for tests of what is kept and how it compares. */
-import { type Db, sql } from "../../shared/database/db.js";
-import type { Notice, NoticeList, Reading } from "../../server/notices/feed.js";
-import { type Kept, keepReading } from "../../server/notices/keep.js";
+import { type Db, sql } from "../../shared/database/pool.js";
+import type {
+  Notice,
+  NoticeList,
+  FeedPoll,
+} from "../../server/notices/feed.js";
+import { type StoredPoll, storePoll } from "../../server/notices/store-poll.js";
 
 /** A notice of a status page, an incident that began and was posted at `startedAt`, unless said otherwise. */
 export function notice(
@@ -45,8 +49,8 @@ export async function said(
   venue: string,
   at: Date,
   lists: NoticeList[],
-  other: Partial<Reading> = {},
-): Promise<Kept> {
+  other: Partial<FeedPoll> = {},
+): Promise<StoredPoll> {
   const reading = {
     problem: null,
     unanswered: false,
@@ -57,7 +61,7 @@ export async function said(
     ...other,
   };
   const dueAt = new Date(+at + 90_000);
-  return keepReading(db, await sourceOf(db, venue), at, reading, dueAt);
+  return storePoll(db, await sourceOf(db, venue), at, reading, dueAt);
 }
 
 /** The venue's feed was read well from the one instant to the other, and had nothing to tell; what was said stays in it. */

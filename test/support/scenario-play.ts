@@ -1,5 +1,5 @@
 /** Lets the engine live through a scenario, on a database of its own, and tells what it is seen to do. */
-import { type Db, type Pool, sql } from "../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { retractIncident } from "../../server/engine/retract.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, decideUpTo } from "../../server/engine/tick.js";

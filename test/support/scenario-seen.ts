@@ -1,5 +1,5 @@
 /** What the engine is seen to do at an instant, a line each. */
-import { type Db, sql } from "../../shared/database/db.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import type { Decided } from "../../server/engine/tick.js";
 import type { Scenario } from "./scenario.js";
 

@@ -5,7 +5,7 @@
 import fsPromises, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openPool } from "../../shared/database/db.js";
+import { openPool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import { numberedSample } from "./numbered-sample.js";

@@ -10,7 +10,7 @@ import {
   type Spool,
   type SpoolOptions,
 } from "../../probe/delivery/spool.js";
-import type { Pool } from "../../shared/database/db.js";
+import type { Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import { until } from "./until.js";

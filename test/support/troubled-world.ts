@@ -1,5 +1,5 @@
 /** Samples of some venues for a while, good but for the troubles that are told, and an engine that decides them as they come. */
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, decideUpTo } from "../../server/engine/tick.js";
 import type { Fault } from "../../shared/measurement/sample.js";

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
 import { startProbe, type Probe } from "../../probe/probe.js";
 import { startWeb } from "../../server/api/web.js";
-import { type Pool, sql } from "../../shared/database/db.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, tick, type Decided } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";

@@ -1,6 +1,6 @@
 /** Everything that can go wrong at venues goes wrong at once: nothing of ours dies or swells, and the other venues stay good. */
 import t from "tap";
-import { sql } from "../../shared/database/db.js";
+import { sql } from "../../shared/database/pool.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import { allOperational, readBoard, readIncidents } from "../support/board.js";
 import { startReader } from "../support/reader.js";

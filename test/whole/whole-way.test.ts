@@ -3,7 +3,7 @@
  * steps, because setting the stage takes seconds.
  */
 import t, { type Test } from "tap";
-import { sql } from "../../shared/database/db.js";
+import { sql } from "../../shared/database/pool.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import {
   allOperational,

@@ -1,10 +1,10 @@
-import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import type { Channel, Floor, Format, ServiceRegion } from "./channel.js";
 import { channelsOf } from "./channels.js";
 import type { Credential } from "./credential.js";
 import { holdEvents } from "./event-lock.js";
-import { queueOpen } from "../delivery/queue-open.js";
+import { backfillOpenIncidents } from "../delivery/backfill-open-incidents.js";
 import type { Sealing } from "./sealing.js";
 import { makeSigningSecret } from "./signing-secret.js";
 
@@ -57,7 +57,7 @@ export async function addChannel(
       wanted.categories,
     ]);
     const { channel_id: id } = row!;
-    const queued = wanted.open ? await queueOpen(tx, id) : 0;
+    const queued = wanted.open ? await backfillOpenIncidents(tx, id) : 0;
     const [channel] = await channelsOf(tx, { id });
     return { channel: channel!, secret, queued };
   });

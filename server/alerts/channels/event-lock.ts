@@ -1,4 +1,4 @@
-import { type Db, sql } from "../../../shared/database/db.js";
+import { type Db, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
 /**

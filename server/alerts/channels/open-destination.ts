@@ -1,5 +1,5 @@
 import type { Format, ServiceRegion } from "./channel.js";
-import type { Destination } from "../formats/letter.js";
+import type { Destination } from "../formats/webhook-request.js";
 import type { Sealing } from "./sealing.js";
 
 /** Columns of a channel that is there, by queries/channel_destination.sql for one. */

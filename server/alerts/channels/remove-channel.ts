@@ -1,4 +1,4 @@
-import type { Pool } from "../../../shared/database/db.js";
+import type { Pool } from "../../../shared/database/pool.js";
 import type { Channel } from "./channel.js";
 import { channelOf, standingChannel } from "./channels.js";
 

@@ -1,4 +1,4 @@
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import type { Channel } from "./channel.js";
 import { channelOf, standingChannel } from "./channels.js";

@@ -1,6 +1,6 @@
 /** Where readers find the service. Core keeps it in the database, for the commands that send alerts from an operator's shell. */
-import { countsAsAway } from "../../../shared/database/database-away.js";
-import { type Db, sql } from "../../../shared/database/db.js";
+import { countsAsAway } from "../../../shared/database/away.js";
+import { type Db, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { type Loop, startLoop } from "../../../shared/process/loop.js";
 import { stackOf, UserError } from "../../../shared/process/user-error.js";

@@ -1,8 +1,8 @@
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import type { Channel } from "./channel.js";
 import { channelOf, noChannel, standingChannel } from "./channels.js";
 import { holdEvents } from "./event-lock.js";
-import { queueOpen } from "../delivery/queue-open.js";
+import { backfillOpenIncidents } from "../delivery/backfill-open-incidents.js";
 
 export interface Switched {
   /** As it was. */
@@ -25,7 +25,7 @@ export async function enableChannel(
     if (open) await holdEvents(tx);
     const before = await channelOf(tx, id);
     // deliveries first, then the channel, as dispatchers do: the other way the two would wait for each other
-    const queued = open ? await queueOpen(tx, id) : 0;
+    const queued = open ? await backfillOpenIncidents(tx, id) : 0;
     const [on] = await tx.query(sql`
       update channel set off_at = null, off_cause = null, failures = 0
       where channel_id = ${id} and removed_at is null

@@ -1,4 +1,4 @@
-import type { Letter } from "../formats/letter.js";
+import type { WebhookRequest } from "../formats/webhook-request.js";
 
 const mostCharacters = 1000;
 
@@ -11,7 +11,10 @@ const tricks = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
  *
  * @returns null where nothing is left
  */
-export function beginningOf(answer: Buffer, letter: Letter): string | null {
+export function beginningOf(
+  answer: Buffer,
+  letter: WebhookRequest,
+): string | null {
   const clean = [...(letter.secrets ?? []), ...secretsOf(letter.url)]
     .reduce(
       (text, secret) => text.replaceAll(secret, "…"),

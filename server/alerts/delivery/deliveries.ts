@@ -1,10 +1,10 @@
-import { type Db, sql } from "../../../shared/database/db.js";
+import { type Db, sql } from "../../../shared/database/pool.js";
 import { unknownIncident } from "../../database/unknown-incident.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import { channelOf } from "../channels/channels.js";
 import type { Delivery, DeliveryState } from "./delivery.js";
 
-export interface Wanted {
+export interface DeliveryFilter {
   channel: number | null;
   /** Slug, of a retracted one too. */
   incident: string | null;
@@ -20,7 +20,7 @@ export interface Wanted {
  */
 export async function deliveriesOf(
   db: Db,
-  { channel, incident, state, since, limit }: Wanted,
+  { channel, incident, state, since, limit }: DeliveryFilter,
 ): Promise<Delivery[]> {
   if (channel !== null) await channelOf(db, channel);
   if (incident !== null) {

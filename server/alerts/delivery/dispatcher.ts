@@ -1,14 +1,17 @@
 import { type Settled } from "./settled.js";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { countsAsAway } from "../../../shared/database/database-away.js";
-import type { Pool } from "../../../shared/database/db.js";
+import { countsAsAway } from "../../../shared/database/away.js";
+import type { Pool } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { startLoop } from "../../../shared/process/loop.js";
 import { makeOutage } from "../../../shared/log/outage.js";
 import { stackOf } from "../../../shared/process/user-error.js";
 import type { Alert } from "../formats/alert.js";
-import type { Destination, Letter } from "../formats/letter.js";
+import type {
+  Destination,
+  WebhookRequest,
+} from "../formats/webhook-request.js";
 import type { AlertMetrics } from "./metrics.js";
 import { makeRecentlySent } from "./recently-sent.js";
 import {
@@ -16,7 +19,7 @@ import {
   type SealedDestination,
 } from "../channels/open-destination.js";
 import type { Poster } from "./post.js";
-import type { Outcome } from "./outcome.js";
+import type { DeliveryOutcome } from "./outcome.js";
 import { type DeliveryRules, deliveryRules } from "./rules.js";
 import type { Sealing } from "../channels/sealing.js";
 
@@ -30,7 +33,7 @@ export interface DispatcherOptions {
     to: Destination,
     alert: Alert,
     sent: { at: Date; deliveryId: number },
-  ) => Letter;
+  ) => WebhookRequest;
   log: Log;
   metrics?: AlertMetrics | undefined;
   rules?: DeliveryRules;
@@ -82,7 +85,7 @@ interface Sending {
 
 interface Ended {
   attemptId: number;
-  outcome: Outcome;
+  outcome: DeliveryOutcome;
   atMs: number;
 }
 
@@ -288,7 +291,10 @@ export function startDispatcher({
   }
 
   /** A fault that is certainly ours is over at the next attempt: a kept connection that broke, or a pause of this machine. */
-  function tellWay(claimed: Sending["claimed"], outcome: Outcome): void {
+  function tellWay(
+    claimed: Sending["claimed"],
+    outcome: DeliveryOutcome,
+  ): void {
     const { result, retryAfterMs, error: why } = outcome;
     if (result !== "ours") return hasWayOut(claimed.channel_id);
     if (retryAfterMs !== null)
@@ -312,7 +318,7 @@ export function startDispatcher({
     sealing,
     askedAtMs,
     gotAtMs,
-  }: Sending): Promise<Outcome> {
+  }: Sending): Promise<DeliveryOutcome> {
     try {
       // receivers refuse what is five minutes off: all go by the one clock of the database
       const sinceMs = performance.now() - gotAtMs;
@@ -455,7 +461,7 @@ interface EndedUnsent {
   deliveries: number;
 }
 
-function ownFault(error: string): Outcome {
+function ownFault(error: string): DeliveryOutcome {
   return {
     result: "ours",
     error,

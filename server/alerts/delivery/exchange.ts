@@ -11,11 +11,11 @@ import {
   certainlyOurs,
   endingByFault,
   endingByTime,
-} from "./fault.js";
-import type { Letter } from "../formats/letter.js";
+} from "./classify-error.js";
+import type { WebhookRequest } from "../formats/webhook-request.js";
 import { hostOf } from "../channels/safe-url.js";
 
-export interface Exchange {
+export interface PostExchange {
   /** Rejects for bugs of ours alone. */
   ending: Promise<Ending>;
   /** Ends it so, wherever it is. */
@@ -30,10 +30,10 @@ const mostBytes = 64 * 1024;
 
 /** @param open makes the request, and says when it has an address to connect to */
 export function startExchange(
-  letter: Letter,
-  open: (letter: Letter, onAddress: () => void) => ClientRequest,
+  letter: WebhookRequest,
+  open: (letter: WebhookRequest, onAddress: () => void) => ClientRequest,
   { deadlineMs, leaveByMs }: { deadlineMs: number; leaveByMs: number },
-): Exchange {
+): PostExchange {
   const host = hostOf(letter.url);
   const dueMs = performance.now() + deadlineMs;
   const body: Buffer[] = [];

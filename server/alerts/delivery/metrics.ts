@@ -1,18 +1,18 @@
 import { Counter, Gauge, Histogram } from "prom-client";
-import { askedAtScrape } from "../../health/asked-at-scrape.js";
-import type { Db } from "../../../shared/database/db.js";
+import { queryAtScrape } from "../../health/scrape-query.js";
+import type { Db } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import type { OwnMetrics } from "../../../shared/log/own-metrics.js";
 import { type Format, formats } from "../channels/channel.js";
 import type { Settled } from "./settled.js";
-import type { Outcome } from "./outcome.js";
+import type { DeliveryOutcome } from "./outcome.js";
 
 /** What a core tells of the alerts that it sends. */
 export interface AlertMetrics {
   /** One attempt. */
   sent: (
     format: Format,
-    outcome: Pick<Outcome, "result" | "durationMs">,
+    outcome: Pick<DeliveryOutcome, "result" | "durationMs">,
   ) => void;
   /** What has become of one. */
   settled: (
@@ -45,7 +45,7 @@ const results = [
   "unreachable",
   "unsafe",
   "ours",
-] as const satisfies Outcome["result"][];
+] as const satisfies DeliveryOutcome["result"][];
 
 const switchOffCauses = ["failures", "gone"] as const;
 
@@ -136,7 +136,7 @@ export function makeAlertMetrics(
 
 /** While the database does not answer, nothing is known of it. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
-  const state = askedAtScrape(() => db.file<AlertsState>("alerts_state"), log);
+  const state = queryAtScrape(() => db.file<AlertsState>("alerts_state"), log);
   const ofAll: [
     name: string,
     help: string,

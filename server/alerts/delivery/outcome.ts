@@ -1,5 +1,5 @@
 /** What became of one sending. */
-export interface Outcome {
+export interface DeliveryOutcome {
   /**
    * `delivered`: a status of 2xx in time, and after it all of the answer, or more than we read. `refused`: another status.
    * `timeout`: not all of the answer in time; a 2xx whose body drips, or stops without an end, is one, since who
@@ -23,5 +23,5 @@ export interface Outcome {
 }
 
 /** What is not said is null, and how long it took is for others to say. */
-export type Ending = Pick<Outcome, "result"> &
-  Partial<Omit<Outcome, "durationMs">>;
+export type Ending = Pick<DeliveryOutcome, "result"> &
+  Partial<Omit<DeliveryOutcome, "durationMs">>;

@@ -1,14 +1,14 @@
 /** Posts alerts to receivers, which are strangers: bounded in time and size, to safe addresses alone, each sending told as it went. */
 
-import { type Outcome } from "./outcome.js";
+import { type DeliveryOutcome } from "./outcome.js";
 import http, { type ClientRequest } from "node:http";
 import https from "node:https";
 import { checkedLookup } from "./checked-lookup.js";
-import { startExchange, type Exchange } from "./exchange.js";
+import { startExchange, type PostExchange } from "./exchange.js";
 import { type Ending } from "./outcome.js";
-import type { Letter } from "../formats/letter.js";
+import type { WebhookRequest } from "../formats/webhook-request.js";
 import { makeLookup, type Lookup } from "./lookup.js";
-import { certainlyOurs } from "./fault.js";
+import { certainlyOurs } from "./classify-error.js";
 import { problemOfUrl } from "../channels/safe-url.js";
 
 /** The contract's. */
@@ -21,7 +21,10 @@ export interface Poster {
    * @param leaveByMs by this machine's monotonic clock; what has no connection by then is not sent, and has ended as `ours`
    * @throws only for bugs of ours: a header that cannot be sent, for one
    */
-  post: (letter: Letter, leaveByMs?: number) => Promise<Outcome>;
+  post: (
+    letter: WebhookRequest,
+    leaveByMs?: number,
+  ) => Promise<DeliveryOutcome>;
   /** Cuts what is under way, as `ours`; so ends what is posted later. */
   close: () => Promise<void>;
 }
@@ -72,10 +75,13 @@ export function makePoster({
     // A session that is taken up again is not asked for its certificate.
     maxCachedSessions: 0,
   });
-  const underWay = new Set<Exchange>();
+  const underWay = new Set<PostExchange>();
   let closed = false;
 
-  async function post(letter: Letter, leaveByMs = Infinity): Promise<Outcome> {
+  async function post(
+    letter: WebhookRequest,
+    leaveByMs = Infinity,
+  ): Promise<DeliveryOutcome> {
     const begunMs = performance.now();
     const ending = await endingOf(letter, leaveByMs);
     return {
@@ -88,7 +94,10 @@ export function makePoster({
     };
   }
 
-  async function endingOf(letter: Letter, leaveByMs: number): Promise<Ending> {
+  async function endingOf(
+    letter: WebhookRequest,
+    leaveByMs: number,
+  ): Promise<Ending> {
     const problem = problemOfUrl(letter.url.href, allowLoopback);
     if (problem !== null) return { result: "unsafe", error: problem };
     if (closed) return stopping;
@@ -98,7 +107,7 @@ export function makePoster({
   }
 
   function open(
-    { url, headers, body }: Letter,
+    { url, headers, body }: WebhookRequest,
     onAddress: () => void,
   ): ClientRequest {
     // It would choose the name that the certificate is held against.

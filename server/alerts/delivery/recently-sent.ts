@@ -1,4 +1,4 @@
-import type { Db } from "../../../shared/database/db.js";
+import type { Db } from "../../../shared/database/pool.js";
 
 /** Rows of alert_event and incident, as `to_jsonb` writes them. */
 type Row = Record<string, unknown>;

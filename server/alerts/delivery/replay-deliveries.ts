@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Db } from "../../../shared/database/db.js";
+import type { Db } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import { channelOf, noChannel } from "../channels/channels.js";
 import { unknownDeliveries } from "./deliveries.js";
 import { deliveryRules } from "./rules.js";
-import { type ByHand, sendByHand, type SentByHand } from "./send-by-hand.js";
+import { type SendNowOptions, sendNow, type SentNow } from "./send-now.js";
 
 /** An event that is to be sent again. */
-export interface Replay {
+export interface DeliveryReplay {
   /** The delivery that it was. */
   delivery: number;
   channel: number;
@@ -23,7 +23,7 @@ export interface Replay {
 export async function replaysOf(
   db: Db,
   ids: readonly number[],
-): Promise<Replay[]> {
+): Promise<DeliveryReplay[]> {
   const rows = await db.file<Replayable>("replayable", [ids, null, null]);
   const unknown = ids.filter(
     (id) => !rows.some(({ delivery_id }) => delivery_id === id),
@@ -46,7 +46,7 @@ export async function missedBy(
   db: Db,
   channel: number,
   since: Date,
-): Promise<Replay[]> {
+): Promise<DeliveryReplay[]> {
   if ((await channelOf(db, channel)).removedAt !== null)
     throw await noChannel(db, channel);
   const rows = await db.file<Replayable>("replayable", [null, channel, since]);
@@ -58,12 +58,12 @@ export async function missedBy(
  * the others, but a receiver that asks to be left alone, or says that it is gone, gets nothing more.
  */
 export async function* replayAll(
-  by: ByHand,
-  replays: readonly Replay[],
+  by: SendNowOptions,
+  replays: readonly DeliveryReplay[],
   signal: AbortSignal,
-): AsyncGenerator<{ replay: Replay; sent: SentByHand | null }> {
+): AsyncGenerator<{ replay: DeliveryReplay; sent: SentNow | null }> {
   const left = new Set<number>();
-  let last: SentByHand | null = null;
+  let last: SentNow | null = null;
   for (const replay of replays) {
     if (left.has(replay.channel)) {
       yield { replay, sent: null };
@@ -72,7 +72,7 @@ export async function* replayAll(
     if (last?.delivery.channel === replay.channel)
       await pause(deliveryRules.pace_ms[last.delivery.format], signal);
     if (signal.aborted) return;
-    last = await sendByHand(by, replay.channel, replay.event);
+    last = await sendNow(by, replay.channel, replay.event);
     const { status, retryAfterMs } = last.outcome;
     const isToWait = retryAfterMs !== null && retryAfterMs > 0;
     if (status === 410 || isToWait) left.add(replay.channel);
@@ -101,7 +101,7 @@ interface Replayable {
   removed_at: string | null;
 }
 
-function replayOf(row: Replayable): Replay {
+function replayOf(row: Replayable): DeliveryReplay {
   const { delivery_id, channel_id, event_id, slug } = row;
   return { delivery: delivery_id, channel: channel_id, event: event_id!, slug };
 }

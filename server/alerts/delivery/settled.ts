@@ -1,4 +1,4 @@
-import type { Destination } from "../formats/letter.js";
+import type { Destination } from "../formats/webhook-request.js";
 
 /** One row of `settle_deliveries.sql`. */
 export interface Settled {

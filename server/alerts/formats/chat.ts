@@ -2,18 +2,22 @@ import type { Alert, OfficialNotice } from "./alert.js";
 import { bounded } from "../delivery/bounded.js";
 import { inWords } from "../delivery/duration.js";
 import { headline } from "./headline.js";
-import type { ChatDestination, Letter, Sent } from "./letter.js";
+import type {
+  ChatDestination,
+  WebhookRequest,
+  Sent,
+} from "./webhook-request.js";
 import { permalinkOf } from "./permalink.js";
 
 /**
  * A message for an incoming webhook of Slack's. Sections take 3,000 characters, their fields 2,000; all text together is not
  * documented, and 13,200 characters were refused: the bounds below add up to half of that.
  */
-export function chatLetter(
+export function formatChatAlert(
   { url }: ChatDestination,
   alert: Alert,
   sent: Sent,
-): Letter {
+): WebhookRequest {
   const message = {
     // what notifications show, and clients without blocks
     text: `${escaped(headline(alert), 600)}. Started ${inUtc(alert.incident.startedAt)}.`,

@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 import type { Alert } from "./alert.js";
 import { bounded } from "../delivery/bounded.js";
 import { headline } from "./headline.js";
-import type { Letter, PagingDestination, Sent } from "./letter.js";
+import type {
+  WebhookRequest,
+  PagingDestination,
+  Sent,
+} from "./webhook-request.js";
 import { permalinkOf } from "./permalink.js";
 
 /** A key works in its own service region alone. */
@@ -12,11 +16,11 @@ const endpoints = {
 };
 
 /** An event for PagerDuty's Events API v2: an opening and an escalation trigger, a closing resolves. */
-export function pagingLetter(
+export function formatPagingAlert(
   { serviceRegion, routingKey }: PagingDestination,
   alert: Alert,
   sent: Sent,
-): Letter {
+): WebhookRequest {
   const event = {
     // the credential: nothing is signed
     routing_key: routingKey,

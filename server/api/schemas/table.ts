@@ -2,7 +2,7 @@ import { exampleOf } from "./example.js";
 import type { Schema } from "./shapes.js";
 
 /** A table for spreadsheets, as it is described. */
-export interface Table {
+export interface TableSchema {
   /** What a row is: `One row a day`. */
   rows: string;
   /** By name and in order. A field is what JSON has; it is empty where that is null. */
@@ -10,7 +10,7 @@ export interface Table {
 }
 
 /** Its columns in words. There is no schema of a table in OpenAPI, so that this is all that a stranger has. */
-export function tableText({ rows, columns }: Table): string {
+export function tableText({ rows, columns }: TableSchema): string {
   const lines = Object.entries(columns).map(
     ([name, schema]) =>
       `| ${name} | ${kindOf(schema)} | ${inTables(schema.description ?? "")} |`,
@@ -24,7 +24,7 @@ export function tableText({ rows, columns }: Table): string {
 }
 
 /** The header and a row, as values. */
-export function tableExample({ columns }: Table): unknown[][] {
+export function tableExample({ columns }: TableSchema): unknown[][] {
   return [Object.keys(columns), Object.values(columns).map(exampleOf)];
 }
 

@@ -11,7 +11,7 @@ import {
   venueId,
 } from "./shapes.js";
 import { uptimeDay } from "./status.js";
-import type { Table } from "./table.js";
+import type { TableSchema } from "./table.js";
 
 /** What every row says of when and of what it is. */
 const ofTheWindow = {
@@ -34,7 +34,7 @@ const ofTheWindow = {
 };
 
 /** `/v1/targets/{venue}` as a table. */
-export const venueTable: Table = {
+export const venueTable: TableSchema = {
   rows: "One row a day of ninety, oldest first, also for a day that nobody measured",
   columns: {
     ...ofTheWindow,
@@ -54,7 +54,7 @@ export const venueTable: Table = {
 };
 
 /** `/v1/reliability` as a table. */
-export const reliabilityTable: Table = {
+export const reliabilityTable: TableSchema = {
   rows: "One row a venue, the most available first",
   columns: {
     ...ofTheWindow,
@@ -88,7 +88,7 @@ export const reliabilityTable: Table = {
 };
 
 /** `/v1/incidents` as a table. */
-export const incidentsTable: Table = {
+export const incidentsTable: TableSchema = {
   rows: "One row an incident, newest first; a page of them, as in JSON",
   columns: {
     ...ofTheWindow,
@@ -151,7 +151,7 @@ function ofNotice(name: string): Schema {
   };
 }
 
-function propertiesOf(schema: Schema, names: string[]): Table["columns"] {
+function propertiesOf(schema: Schema, names: string[]): TableSchema["columns"] {
   return Object.fromEntries(
     names.map((name) => [name, schema.properties![name] as Schema]),
   );

@@ -1,8 +1,8 @@
-import { sendByHand } from "../../alerts/delivery/send-by-hand.js";
+import { sendNow } from "../../alerts/delivery/send-now.js";
 import type { Given, Options } from "../../cli/command.js";
 import { runOnDatabase } from "../../cli/on-database.js";
 import { UserError } from "../../../shared/process/user-error.js";
-import { sendingByHand } from "../by-hand.js";
+import { withSender } from "../send-now.js";
 import { deliveryText, outcomeIn } from "../delivery/words.js";
 import { numberWord } from "../number-word.js";
 import { print } from "../print.js";
@@ -22,9 +22,7 @@ export async function run({
 }: Given): Promise<void> {
   const id = numberWord("channel", word);
   await runOnDatabase("channel", async (here) => {
-    const { delivery } = await sendingByHand(here, (by) =>
-      sendByHand(by, id, null),
-    );
+    const { delivery } = await withSender(here, (by) => sendNow(by, id, null));
     print(values["json"], delivery, deliveryText(delivery));
     if (delivery.state !== "delivered")
       throw new UserError(

@@ -7,7 +7,7 @@ import {
 import type { Given, Options } from "../../cli/command.js";
 import { runOnDatabase } from "../../cli/on-database.js";
 import { UserError } from "../../../shared/process/user-error.js";
-import { sendingByHand } from "../by-hand.js";
+import { withSender } from "../send-now.js";
 import { numberWord } from "../number-word.js";
 import { print } from "../print.js";
 import { since } from "../since.js";
@@ -53,7 +53,7 @@ export async function run({ values, words }: Given): Promise<void> {
         : await missedBy(here.pool, channel, from);
     const sent: Delivery[] = [];
     let failed = 0;
-    await sendingByHand(here, async (by, signal) => {
+    await withSender(here, async (by, signal) => {
       for await (const one of replayAll(by, replays, signal)) {
         const { replay, sent: again } = one;
         if (again) sent.push(again.delivery);

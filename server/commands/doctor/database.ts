@@ -1,6 +1,6 @@
 /** What the database is, whether it fits this build, what its user may do, and who reports to it. */
-import { databaseFault } from "../../../shared/database/database-fault.js";
-import { type Pool, openPool, sql } from "../../../shared/database/db.js";
+import { databaseFault } from "../../../shared/database/fault.js";
+import { type Pool, openPool, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import {
   advice,

@@ -1,6 +1,6 @@
 /** How the replica does from which web reads. */
-import { databaseFault } from "../../../shared/database/database-fault.js";
-import { openPool } from "../../../shared/database/db.js";
+import { databaseFault } from "../../../shared/database/fault.js";
+import { openPool } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { replicaCheck, replicaState } from "../../database/replica.js";
 import type { Settings } from "../../../shared/config/settings.js";

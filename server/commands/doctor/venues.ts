@@ -7,7 +7,10 @@ import {
   type ClockWatch,
   makeClockWatch,
 } from "../../../probe/network/clock-error.js";
-import { isUnmeasured, type Outcome } from "../../../probe/rest/measurement.js";
+import {
+  isUnmeasured,
+  type MeasurementOutcome,
+} from "../../../probe/rest/measurement.js";
 import {
   makeResolver,
   type Resolver,
@@ -110,7 +113,7 @@ async function endpointsOf(
   return tried;
 }
 
-function triedOf(what: string, outcome: Outcome): Tried {
+function triedOf(what: string, outcome: MeasurementOutcome): Tried {
   if (isUnmeasured(outcome))
     return untold(what, `not measured (${outcome.unmeasured})`);
   const { fault, httpStatus, latencyUs, certificateExpiresAt } = outcome;

@@ -1,7 +1,7 @@
 import type { Given, Options } from "../../cli/command.js";
 import {
   type AlertsLeft,
-  type Retracted,
+  type Retraction,
   retractIncident,
 } from "../../engine/retract.js";
 import { runOnDatabase } from "../../cli/on-database.js";
@@ -37,7 +37,7 @@ export async function run({ values, words }: Given): Promise<void> {
   });
 }
 
-function told(slug: string, retracted: Retracted): string {
+function told(slug: string, retracted: Retraction): string {
   const { venue, component, wasOpen, state, alerts } = retracted;
   const underWay = counted(alerts, "underWay", "to");
   const lines = [

@@ -1,6 +1,6 @@
 import type { Options, Given } from "../../cli/command.js";
-import { databaseFault } from "../../../shared/database/database-fault.js";
-import { connect } from "../../../shared/database/db.js";
+import { databaseFault } from "../../../shared/database/fault.js";
+import { connect } from "../../../shared/database/pool.js";
 import { runToEnd } from "../../process/lifecycle.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";

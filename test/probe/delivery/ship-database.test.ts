@@ -4,7 +4,7 @@ import { makeSchedule } from "../../../probe/schedule/schedule.js";
 import { startShip } from "../../../probe/delivery/ship.js";
 import type { Spool } from "../../../probe/delivery/spool.js";
 import { systemClock } from "../../../probe/schedule/clock.js";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { recordSamples } from "../../../server/database/record-samples.js";

@@ -4,7 +4,7 @@ import {
   makeTroubles,
 } from "../../../probe/network/troubles.js";
 import { makeLog } from "../../../shared/log/log.js";
-import type { ClockError } from "../../../probe/sharing/watch.js";
+import type { ClockError } from "../../../probe/lease/heartbeat.js";
 
 function standing() {
   const state = {

@@ -1,6 +1,6 @@
 import t from "tap";
 import { causeOf, unlessOurNetwork } from "../../../probe/rest/cause.js";
-import type { Way } from "../../../probe/network/reach.js";
+import type { Connectivity } from "../../../probe/network/connectivity.js";
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 
@@ -12,7 +12,7 @@ void t.test(
     // An address of each family, and no IPv6 on this machine.
     const both = new AggregateError([away, gone]);
     const network = { unmeasured: "network" };
-    const judged = (error: Error, way: Way) =>
+    const judged = (error: Error, way: Connectivity) =>
       unlessOurNetwork(
         causeOf(error, "connect"),
         { host: "a", sinceMs: 0, error },

@@ -19,7 +19,7 @@ import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeRest } from "../../../probe/rest/rest.js";
 import {
   openSocket,
-  type Socket as ProbeSocket,
+  type VenueSocket as ProbeSocket,
 } from "../../../probe/stream/socket.js";
 import { makeAuthority } from "../../support/certificates.js";
 import { serveTcp } from "../../support/tcp-server.js";

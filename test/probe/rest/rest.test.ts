@@ -10,7 +10,7 @@ import {
   type Measurement,
 } from "../../../probe/rest/measurement.js";
 import { makeClockWatch } from "../../../probe/network/clock-error.js";
-import { makePauses } from "../../../probe/rest/pauses.js";
+import { makeRateLimitBackoff } from "../../../probe/rest/rate-limit-backoff.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeRest } from "../../../probe/rest/rest.js";
 import type { RestEndpoint } from "../../../shared/registry/registry.js";
@@ -382,7 +382,7 @@ for (const headers of [{ "retry-after": "30" }, {}])
 
 void t.test("a venue that gives no time is left alone ever longer", (t) => {
   let nowMs = 0;
-  const pauses = makePauses(() => nowMs);
+  const pauses = makeRateLimitBackoff(() => nowMs);
   const pausedS = (askedMs = 0) => {
     const fromMs = nowMs;
     pauses.limited("o", askedMs);

@@ -2,7 +2,7 @@ import t from "tap";
 import type { Clock } from "../../../probe/schedule/clock.js";
 import {
   nothingMeasured,
-  type Outcome,
+  type MeasurementOutcome,
 } from "../../../probe/rest/measurement.js";
 import {
   makeSchedule,
@@ -69,7 +69,7 @@ void t.test(
   "a slot that comes while the last one runs is unmeasured",
   async (t) => {
     const { clock, walk } = makeFakeClock(0);
-    const ends: ((outcome: Outcome) => void)[] = [];
+    const ends: ((outcome: MeasurementOutcome) => void)[] = [];
     const run = scheduled(() => new Promise((end) => ends.push(end)), {
       clock,
     });
@@ -165,7 +165,7 @@ void t.test(
   "tasks that are ended record what is under way, and no slot after it",
   async (t) => {
     const { clock, walk } = makeFakeClock(0);
-    const ends: ((outcome: Outcome) => void)[] = [];
+    const ends: ((outcome: MeasurementOutcome) => void)[] = [];
     const run = scheduled(() => new Promise((end) => ends.push(end)), {
       clock,
     });

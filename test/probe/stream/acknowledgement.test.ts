@@ -2,7 +2,10 @@
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
 import { compileAcknowledgement } from "../../../probe/stream/acknowledgement.js";
-import { makeFeed, type Feed } from "../../../probe/stream/feed.js";
+import {
+  makeSubscription,
+  type Subscription,
+} from "../../../probe/stream/subscription.js";
 import { isRefusal, refusedFeed } from "../../../probe/stream/refusal.js";
 import { refusalWords } from "../../../probe/stream/refusal-words.js";
 import { type Venue } from "../../../shared/registry/registry.js";
@@ -38,7 +41,7 @@ for (const venue of spoken)
     )) {
       const feeds = socket!.streams
         .filter((stream) => (stream.url ?? socket!.url) === url)
-        .map(makeFeed);
+        .map(makeSubscription);
       const acknowledged = compileAcknowledgement(feeds);
       const client = await connect(url);
       const waiting = new Set(feeds);
@@ -236,7 +239,7 @@ void t.test(
     const feeds = streams.map((stream) => {
       const one = { ...stream };
       delete one.acknowledge;
-      return makeFeed(one);
+      return makeSubscription(one);
     });
     const { feed } = listening(t, url, {
       feeds,
@@ -316,7 +319,7 @@ for (const frame of [
   });
 
 void t.test("a refusal is blamed on nobody but whom it names", (t) => {
-  const feeds = streams.map(makeFeed);
+  const feeds = streams.map(makeSubscription);
   const [first, second] = feeds;
   const refusal = { event: "error", arg: { channel: "tickers" } };
   const named = { ...refusal, arg: subscribedArg(first!) };
@@ -327,7 +330,7 @@ void t.test("a refusal is blamed on nobody but whom it names", (t) => {
   t.end();
 });
 
-function subscribedArg({ stream }: Feed): unknown {
+function subscribedArg({ stream }: Subscription): unknown {
   return (stream.subscribe as { args: unknown[] }).args[0];
 }
 

@@ -1,8 +1,8 @@
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { WebSocketServer, type WebSocket } from "ws";
-import { makeFeed } from "../../../probe/stream/feed.js";
-import { startLine } from "../../../probe/stream/line.js";
+import { makeSubscription } from "../../../probe/stream/subscription.js";
+import { startReconnectingSocket } from "../../../probe/stream/reconnecting-socket.js";
 import { refusedFeed } from "../../../probe/stream/refusal.js";
 import { refusalWords } from "../../../probe/stream/refusal-words.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
@@ -72,13 +72,13 @@ for (const text of deepRefusals)
 
 for (const text of hostile)
   void t.test(`a frame ${text.slice(0, 60)} names nobody`, (t) => {
-    const feeds = streams.map(makeFeed);
+    const feeds = streams.map(makeSubscription);
     t.equal(refusedFeed(JSON.parse(text), feeds, feeds), null);
     t.end();
   });
 
 void t.test("refusals are still told by what they name", (t) => {
-  const feeds = streams.map(makeFeed);
+  const feeds = streams.map(makeSubscription);
   for (const feed of feeds) {
     const { args } = feed.stream.subscribe as { args: unknown[] };
     const [arg] = structuredClone(args);
@@ -96,8 +96,8 @@ void t.test(
   async (t) => {
     const { url, sockets, asked } = await serve(t);
     const { log, lines } = listeningLog();
-    const feeds = streams.map(makeFeed);
-    const line = startLine({
+    const feeds = streams.map(makeSubscription);
+    const line = startReconnectingSocket({
       ...{ url, keepAlive, feeds, resolver, log, maxConnectionMs: null },
       openAfterMs: 0,
       userAgent: "test",
@@ -121,7 +121,13 @@ void t.test(
     const { log, lines } = listeningLog();
     let down: Down | undefined;
     const session = startSession({
-      ...{ url, keepAlive, resolver, log, feeds: streams.map(makeFeed) },
+      ...{
+        url,
+        keepAlive,
+        resolver,
+        log,
+        feeds: streams.map(makeSubscription),
+      },
       userAgent: "test",
       onOpen: () => {},
       onServed: () => {},

@@ -1,6 +1,6 @@
 /** Numbers that a venue leaves out are counted, once each time; what begins anew is no gap. */
 import t from "tap";
-import { makeFeed } from "../../../probe/stream/feed.js";
+import { makeSubscription } from "../../../probe/stream/subscription.js";
 import { watchSequence } from "../../../probe/stream/sequence.js";
 import { startStreams } from "../../../probe/stream/stream.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
@@ -169,7 +169,7 @@ void t.test("every gap is counted, once", async (t) => {
     };
   });
   const feeds = streams.map((stream) =>
-    makeFeed(
+    makeSubscription(
       stream.name === "trades"
         ? { ...stream, sequence: { kind: "counter", path: "$.seq" } }
         : stream,

@@ -7,21 +7,21 @@ import { makeResolver } from "../../../probe/network/resolver.js";
 import {
   openSocket,
   type Down,
-  type Socket,
+  type VenueSocket,
 } from "../../../probe/stream/socket.js";
-import type { Way } from "../../../probe/network/reach.js";
+import type { Connectivity } from "../../../probe/network/connectivity.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { acknowledge, listening, serveOkx } from "../../support/okx-server.js";
 import { until } from "../../support/until.js";
 
 /** An open socket, while others are answered or are not. */
-async function open(t: Test, way: Way) {
+async function open(t: Test, way: Connectivity) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const downs: Down[] = [];
   const asked: number[] = [];
-  const socket: Socket = openSocket({
+  const socket: VenueSocket = openSocket({
     ...{ url: `ws://127.0.0.1:${port}`, userAgent: "test" },
     resolver: {
       ...makeResolver([]),
@@ -53,7 +53,7 @@ for (const [code, cause] of Object.entries({
 }))
   for (const [way, expected] of Object.entries(cause))
     void t.test(`${code} on an open socket, the way out ${way}`, async (t) => {
-      const { socket, downs } = await open(t, way as Way);
+      const { socket, downs } = await open(t, way as Connectivity);
       const error = Object.assign(new Error(code), { code });
       socket.opened!.connection.socket.destroy(error);
       await until(() => downs.length > 0);

@@ -1,5 +1,5 @@
 import t from "tap";
-import { openPool, sql, type Pool } from "../../../shared/database/db.js";
+import { openPool, sql, type Pool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { categories } from "../../../shared/registry/registry.js";
 import { serve } from "../../support/api.js";

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import t from "tap";
 import { makeBody } from "../../../server/api/body.js";
 import { chosenEncoding } from "../../../server/api/encoding.js";
-import type { Pool } from "../../../shared/database/db.js";
+import type { Pool } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";

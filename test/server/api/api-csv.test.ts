@@ -1,6 +1,6 @@
 import t from "tap";
 import { pages } from "../../../server/api/pages.js";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
 import { parseCsv } from "../../support/csv.js";
 import { migratedDatabase } from "../../support/database.js";

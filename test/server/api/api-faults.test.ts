@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import pg from "pg";
 import t, { type Test } from "tap";
-import { openPool } from "../../../shared/database/db.js";
+import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";

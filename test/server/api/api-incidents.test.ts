@@ -1,5 +1,5 @@
 import t from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { serve, type Api } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { syncRegistry } from "../../../server/database/sync-registry.js";

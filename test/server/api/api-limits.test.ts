@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import t, { type Test } from "tap";
 import { publishedRules } from "../../../server/api/thresholds.js";
-import { openPool } from "../../../shared/database/db.js";
+import { openPool } from "../../../shared/database/pool.js";
 import { rulesRow } from "../../../server/engine/rules.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile, version } from "../../../shared/config/package.js";

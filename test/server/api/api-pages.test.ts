@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import t from "tap";
 import { request } from "undici";
 import { pages } from "../../../server/api/pages.js";
-import { openPool } from "../../../shared/database/db.js";
+import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";

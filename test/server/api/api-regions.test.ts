@@ -1,6 +1,6 @@
 /** A region with trouble of its own, as readers see it. */
 import t from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { type Api, serve } from "../../support/api.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { migratedDatabase } from "../../support/database.js";

@@ -3,7 +3,7 @@ import { migrate } from "../../../server/database/migrate.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { addChannel, happened } from "../../support/alerts.js";
 import {

@@ -1,6 +1,6 @@
 /** The pages of incidents that the engine itself has found, one of each kind of trouble. */
 import t from "tap";
-import { sql, type Db } from "../../../shared/database/db.js";
+import { sql, type Db } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import {

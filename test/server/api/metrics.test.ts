@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { type Api, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { deliveryRules } from "../../../server/alerts/delivery/rules.js";
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { addChannel, happened } from "../../support/alerts.js";
 import { serve } from "../../support/api.js";
@@ -354,7 +354,11 @@ void t.test(
         },
         JSON.stringify(reckoned),
       );
-      t.match(answer, await fromTheLog(pool), "and as docs/methodology.md says");
+      t.match(
+        answer,
+        await fromTheLog(pool),
+        "and as docs/methodology.md says",
+      );
     }
     t.ok(backfills > 0);
   },

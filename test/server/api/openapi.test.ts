@@ -15,7 +15,7 @@ import t from "tap";
 import { request } from "undici";
 import { makeApp } from "../../../server/api/app.js";
 import { publicHeaders } from "../../../server/api/public-headers.js";
-import { openPool } from "../../../shared/database/db.js";
+import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";

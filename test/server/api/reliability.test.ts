@@ -1,6 +1,6 @@
 /** `/v1/reliability`: how venues compare, and how it agrees with their own pages. */
 import t, { type Test } from "tap";
-import { sql, type Pool } from "../../../shared/database/db.js";
+import { sql, type Pool } from "../../../shared/database/pool.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";

@@ -1,12 +1,12 @@
 /** Boards at their usual addresses are answered without Express. Nobody may see a difference. */
 import { createServer, request, type IncomingHttpHeaders } from "node:http";
 import t, { type Test } from "tap";
-import type { Answered } from "../../../server/api/answered.js";
+import type { AnsweredRequest } from "../../../server/api/request-log.js";
 import { makeShared } from "../../../server/api/app.js";
 import { makeShortcut } from "../../../server/api/shortcut.js";
 import { startWeb } from "../../../server/api/web.js";
 import { listen } from "../../../shared/config/listen.js";
-import type { Pool } from "../../../shared/database/db.js";
+import type { Pool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeClock } from "../../../server/api/clock.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -53,7 +53,7 @@ void t.test("the shortcut", async (t) => {
     file: (name, values) =>
       trouble ? Promise.reject(trouble) : pool.file(name, values),
   };
-  const answered: Answered[] = [];
+  const answered: AnsweredRequest[] = [];
   const logged: string[] = [];
   const serve = async (rateLimit: number, trustProxy: string[] = []) => {
     const web = await startWeb({

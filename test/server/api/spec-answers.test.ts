@@ -1,7 +1,7 @@
 /** Rules of the contract that no other test is about: numbers, bounds and defaults, as answers have them. */
 import t from "tap";
 import type { ParameterObject, SchemaObject } from "openapi3-ts/oas31";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { componentsOf } from "../../../shared/registry/registry.js";
 import { answersHeldAgainst, documentOf, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";

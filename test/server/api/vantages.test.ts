@@ -1,7 +1,7 @@
 /** From how many places is looked: what probes report of themselves, and what readers see of it. */
 import t from "tap";
 import { findingsOn } from "../../../server/commands/doctor/database.js";
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import type { Vantage } from "../../../shared/config/vantage.js";
 import { type Api, serve } from "../../support/api.js";

@@ -23,7 +23,7 @@ import {
   disableChannel,
   enableChannel,
 } from "../../../server/alerts/channels/switch-channel.js";
-import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { byTwos, cliWith } from "../../support/cli-input.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
 import { pastIncident } from "../../support/fleet.js";

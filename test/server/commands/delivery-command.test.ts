@@ -20,12 +20,12 @@ import {
 import { rotateSecret } from "../../../server/alerts/channels/rotate-channel.js";
 import { makeSealing } from "../../../server/alerts/channels/sealing.js";
 import {
-  type ByHand,
-  sendByHand,
-} from "../../../server/alerts/delivery/send-by-hand.js";
+  type SendNowOptions,
+  sendNow,
+} from "../../../server/alerts/delivery/send-now.js";
 import { keepServiceAddress } from "../../../server/alerts/channels/service-address.js";
 import { disableChannel } from "../../../server/alerts/channels/switch-channel.js";
-import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { byTwos, cliWith } from "../../support/cli-input.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -58,7 +58,7 @@ async function setUp(t: Test) {
     await event(pool, okx, "opened"),
     await event(pool, okx, "escalated"),
   ] as const;
-  const byHand: ByHand = {
+  const byHand: SendNowOptions = {
     ...{ db: pool, sealing, poster, baseUrl: "https://api.example.org" },
     ...{ userAgent: "venuewatch/test", sender: "this test" },
     pagingEndpoints: { us: receiver.origin, eu: `${receiver.origin}/eu` },
@@ -98,7 +98,7 @@ void t.test("sent by hand", async (t) => {
 
   await t.test("a test alert", async (t) => {
     const { channel, secret } = await add();
-    const { delivery } = await sendByHand(byHand, channel.id, null);
+    const { delivery } = await sendNow(byHand, channel.id, null);
     t.match(delivery, {
       ...{ cause: "test", state: "delivered", eventId: 0, kind: null },
       ...{ incident: null, failures: 0, reason: null, dueAt: null },
@@ -123,7 +123,7 @@ void t.test("sent by hand", async (t) => {
   await t.test("during a rotation it is signed with both", async (t) => {
     const { channel, secret } = await add();
     const rotated = await rotateSecret(pool, sealing, channel.id, 1);
-    await sendByHand(byHand, channel.id, null);
+    await sendNow(byHand, channel.id, null);
     const [arrival] = newest(receiver, 1);
     for (const one of [secret!, rotated.secret]) t.ok(isSigned(arrival!, one));
   });
@@ -134,12 +134,12 @@ void t.test("sent by hand", async (t) => {
       ...{ format: "paging", serviceRegion: "eu" },
       credential: credentialOf("paging", routingKey, false),
     });
-    await sendByHand(byHand, paging.channel.id, events[0]);
+    await sendNow(byHand, paging.channel.id, events[0]);
     const [page] = newest(receiver, 1);
     t.equal(page!.path, "/eu");
     t.match(JSON.parse(String(page!.body)), { routing_key: routingKey });
     const chat = await add({ format: "chat" });
-    await sendByHand(byHand, chat.channel.id, events[0]);
+    await sendNow(byHand, chat.channel.id, events[0]);
     const [message] = newest(receiver, 1);
     t.equal(message!.headers["x-svc-signature"], undefined);
     t.match(JSON.parse(String(message!.body)), { text: String });
@@ -148,7 +148,7 @@ void t.test("sent by hand", async (t) => {
   await t.test("it is logged before it leaves", async (t) => {
     const { channel } = await add();
     let seen: Promise<Delivery[]> | undefined;
-    const watching: ByHand = {
+    const watching: SendNowOptions = {
       ...byHand,
       poster: {
         ...byHand.poster,
@@ -158,7 +158,7 @@ void t.test("sent by hand", async (t) => {
         },
       },
     };
-    await sendByHand(watching, channel.id, events[0]);
+    await sendNow(watching, channel.id, events[0]);
     const [sending] = await seen!;
     t.match(sending, {
       ...{ cause: "replay", state: "due", eventId: events[0] },
@@ -179,7 +179,7 @@ void t.test("sent by hand", async (t) => {
       ];
       for (const [reaction, result, status] of outcomes) {
         reactions.push(reaction);
-        const { delivery } = await sendByHand(byHand, channel.id, events[1]);
+        const { delivery } = await sendNow(byHand, channel.id, events[1]);
         t.match(delivery, {
           ...{ cause: "replay", state: "failed", eventId: events[1] },
           attempts: [{ result, status }],
@@ -189,7 +189,7 @@ void t.test("sent by hand", async (t) => {
       t.match(lastAttempt, { result: "refused", status: 307 });
       t.strictSame({ ...after, lastAttempt: before.lastAttempt }, before);
       t.match(
-        (await sendByHand(byHand, channel.id, events[0])).delivery,
+        (await sendNow(byHand, channel.id, events[0])).delivery,
         { state: "delivered" },
         "one that is off is sent to",
       );
@@ -198,14 +198,14 @@ void t.test("sent by hand", async (t) => {
 
   await t.test("a fault of our own is an outcome too", async (t) => {
     const { channel } = await add();
-    const broken: ByHand = {
+    const broken: SendNowOptions = {
       ...byHand,
       poster: {
         ...byHand.poster,
         post: () => Promise.reject(new Error("a bug")),
       },
     };
-    const { delivery } = await sendByHand(broken, channel.id, null);
+    const { delivery } = await sendNow(broken, channel.id, null);
     t.match(delivery, {
       state: "failed",
       failures: 0,
@@ -219,15 +219,15 @@ void t.test("sent by hand", async (t) => {
       const { channel } = await add({ open: false });
       const other = { ...byHand, sealing: makeSealing(randomBytes(32)) };
       const count = receiver.arrivals.length;
-      await t.rejects(sendByHand(other, channel.id, null), {
+      await t.rejects(sendNow(other, channel.id, null), {
         name: "UserError",
         message: /cannot be read with this CHANNEL_KEY/,
       });
       t.equal(receiver.arrivals.length, count);
       t.same(await deliveriesOf(pool, wanted({ channel: channel.id })), []);
       await removeChannel(pool, channel.id);
-      await t.rejects(sendByHand(byHand, channel.id, null), /was removed at/);
-      await t.rejects(sendByHand(byHand, 999, null), /there is no channel 999/);
+      await t.rejects(sendNow(byHand, channel.id, null), /was removed at/);
+      await t.rejects(sendNow(byHand, 999, null), /there is no channel 999/);
     },
   );
 });
@@ -292,11 +292,11 @@ void t.test("replays", async (t) => {
         [],
       );
       reactions.push({ status: 500 });
-      await sendByHand(byHand, channel.id, opened);
+      await sendNow(byHand, channel.id, opened);
       t.same(await missed(), [opened, escalated], "once, tried twice");
-      await sendByHand(byHand, channel.id, opened);
+      await sendNow(byHand, channel.id, opened);
       t.same(await missed(), [escalated]);
-      await sendByHand(byHand, channel.id, null);
+      await sendNow(byHand, channel.id, null);
       await settled(pool, channel.id, "delivered");
       t.same(await missed(), []);
       await t.rejects(missedBy(pool, 999, hourAgo), /there is no channel 999/);
@@ -355,7 +355,7 @@ void t.test("replays", async (t) => {
         message:
           /^there is no delivery 99999; the log has them from \d+ to \d+/,
       });
-      const test = await sendByHand(byHand, channel.id, null);
+      const test = await sendNow(byHand, channel.id, null);
       await t.rejects(replaysOf(pool, [test.delivery.id]), {
         message: /was a test; venuewatch channel test \d+ sends another$/,
       });

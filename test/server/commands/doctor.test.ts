@@ -10,7 +10,7 @@ import {
   filesFound,
 } from "../../../server/commands/doctor/machine.js";
 import { nodeFound } from "../../../server/commands/doctor/node.js";
-import { openPool, sql } from "../../../shared/database/db.js";
+import { openPool, sql } from "../../../shared/database/pool.js";
 import { tick } from "../../../server/engine/tick.js";
 import { listen } from "../../../shared/config/listen.js";
 import { makeLog } from "../../../shared/log/log.js";

@@ -1,8 +1,8 @@
 /** What an operator does about a false incident. */
 import t, { type Test } from "tap";
-import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import {
-  type Retracted,
+  type Retraction,
   retractIncident,
 } from "../../../server/engine/retract.js";
 import { addChannel } from "../../support/alerts.js";
@@ -179,7 +179,7 @@ void t.test("venuewatch incident retract", async (t) => {
 
   await t.test("a tick that is under way is waited for", async (t) => {
     const slug = await begin();
-    let retracting: Promise<Retracted> | undefined;
+    let retracting: Promise<Retraction> | undefined;
     await pool.transaction(async (tx) => {
       // as a tick does
       await tx.query(sql`select from engine_clock for update`);
@@ -249,7 +249,7 @@ void t.test("venuewatch incident retract", async (t) => {
   await t.test("what is put in line at that moment is dropped", async (t) => {
     const slug = await begin();
     const [channel] = await channels(1);
-    let retracting: Promise<Retracted> | undefined;
+    let retracting: Promise<Retraction> | undefined;
     await pool.transaction(async (tx) => {
       await expandAll(tx);
       retracting = retractIncident(pool, slug, "it raced");

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { scramVerifier } from "../../../server/database/scram.js";
 import { cliWith } from "../../support/cli-input.js";
 import { migratedDatabase } from "../../support/database.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { openPool, sql } from "../../../shared/database/db.js";
+import { openPool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import type { Sample } from "../../../shared/measurement/sample.js";

@@ -1,6 +1,6 @@
 /** A venue that gets another id keeps its history, and its former id is still accepted. */
 import t from "tap";
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { recordSamples } from "../../../server/database/record-samples.js";

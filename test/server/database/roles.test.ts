@@ -14,7 +14,7 @@ import {
   serviceAddress,
 } from "../../../server/alerts/channels/service-address.js";
 import { startWeb } from "../../../server/api/web.js";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { tick } from "../../../server/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";

@@ -1,7 +1,7 @@
 /** `alter extension timescaledb update`, as docs/production.md has it, from the oldest tested version to the newest that the server has. */
 import pg from "pg";
 import t from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { migrate } from "../../../server/database/migrate.js";

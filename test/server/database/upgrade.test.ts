@@ -13,7 +13,7 @@ import {
   openPool,
   type Pool,
   sql,
-} from "../../../shared/database/db.js";
+} from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";

@@ -1,11 +1,11 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import t from "tap";
+import { packagedFile } from "../../../shared/config/package.js";
 
-const program = fileURLToPath(new URL("embedded-process.js", import.meta.url));
+const program = packagedFile("dist/test/support/embedded-process.js");
 const dataDir = t.testdir();
 const rowsPerBatch = 200;
 const kills = Number(process.env.KILLS ?? 3);

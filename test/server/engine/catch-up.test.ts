@@ -1,6 +1,6 @@
 /** The engine was away: what it decides afterwards, what it tells of it, and what readers see meanwhile. */
 import t from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { startCore } from "../../../server/engine/core.js";
 import { rulesRow } from "../../../server/engine/rules.js";
 import {

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import {
-  type Pace,
+  type CorePace,
   startCore,
   usualPace,
 } from "../../../server/engine/core.js";
@@ -128,7 +128,7 @@ void t.test("cores on one database", async (t) => {
 function coreOn(
   t: Test,
   url: string,
-  pace: Pace = quickPace,
+  pace: CorePace = quickPace,
   rules: typeof rulesRow = quickRules,
 ) {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import t from "tap";
-import { type Db, type Pool, sql } from "../../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { migratedDatabase } from "../../support/database.js";
 import { type Mutant, mutants } from "../../support/engine-mutants.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { type Db, sql } from "../../../shared/database/db.js";
+import { type Db, sql } from "../../../shared/database/pool.js";
 import {
   rules,
   type RulesRow,

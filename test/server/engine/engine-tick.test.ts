@@ -1,5 +1,5 @@
 import t from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { rules, rulesRow } from "../../../server/engine/rules.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";

@@ -1,6 +1,6 @@
 /** Normal jitter opens nothing; a component that fails a quarter of its requests in all regions has an incident within minutes. */
 import t from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { migratedDatabase } from "../../support/database.js";
 import {
   decide,

@@ -1,7 +1,7 @@
 /** Several cores on one database, of which any may die or sleep at any time: one decides, and what it decides is the same. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { rulesRow } from "../../../server/engine/rules.js";
 import { accepted, decideUpTo, tick } from "../../../server/engine/tick.js";
 import { migratedDatabase } from "../../support/database.js";

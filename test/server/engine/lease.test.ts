@@ -1,6 +1,6 @@
 import t from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
-import { makeLease, type Term } from "../../../server/engine/lease.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
+import { makeLease, type LeaseTerm } from "../../../server/engine/lease.js";
 import { accepted, decideUpTo, tick } from "../../../server/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -127,7 +127,7 @@ void t.test("one that lost the office decides nothing", async (t) => {
 });
 
 /** As if the one that has it now had been silent for long. */
-async function takeOver(pool: Pool, holder: string): Promise<Term> {
+async function takeOver(pool: Pool, holder: string): Promise<LeaseTerm> {
   await pool.query(sql`update leader set expires_at = '-infinity'`);
   return (await makeLease(pool, "engine", holder, 60_000).take())!;
 }

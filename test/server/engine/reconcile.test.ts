@@ -1,12 +1,12 @@
 import t, { type Test } from "tap";
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import {
-  type Difference,
+  type RollupDifference,
   makeReconciler,
   reconcile,
   rollupsOfDays,
   rollupsOfHours,
-  type Window,
+  type ReconciledWindow,
 } from "../../../server/engine/reconcile.js";
 import { largest } from "../../../server/engine/reconcile-all.js";
 import { underWayElsewhere } from "../../../server/engine/under-way.js";
@@ -128,7 +128,7 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
             });
       }
     })();
-    const told: Difference[] = [];
+    const told: RollupDifference[] = [];
     let looks = 0;
     for (; batches < lateBatches; looks++)
       told.push(...(await watched(pool, window)).told);
@@ -194,7 +194,10 @@ async function lostSamplesAreTold(t: Test, pool: Pool): Promise<void> {
 
 async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
   await t.test("an hour that cannot be mended", async (t) => {
-    const windows = await pool.file<Window>("reconcile_window", [at, null]);
+    const windows = await pool.file<ReconciledWindow>("reconcile_window", [
+      at,
+      null,
+    ]);
     const place = windows.findIndex(
       ({ venue_id, from }) => venue_id === 1 && +from === bucketMs,
     );
@@ -202,7 +205,7 @@ async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
     const whole = await held(pool);
     await damage(pool, "sample_minute");
     await pool.script("alter procedure upkeep.mend rename to hidden");
-    const told: Difference[] = [];
+    const told: RollupDifference[] = [];
     const reconciler = makeReconciler(
       pool,
       silent(),
@@ -232,12 +235,15 @@ async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
 async function everyWindowHasItsTurn(t: Test, pool: Pool): Promise<void> {
   const whole = await held(pool);
   await damage(pool, "component_minute");
-  const windows = await pool.file<Window>("reconcile_window", [at, null]);
+  const windows = await pool.file<ReconciledWindow>("reconcile_window", [
+    at,
+    null,
+  ]);
   const place = windows.findIndex(
     ({ venue_id, hours }) =>
       venue_id === 1 && hours.some((hour) => +hour === measuredHours[0]),
   );
-  const told: Difference[] = [];
+  const told: RollupDifference[] = [];
   const reconciler = makeReconciler(
     pool,
     silent(),
@@ -295,13 +301,22 @@ async function insertLate(
   );
 }
 
-async function windowsOf(pool: Pool, venueId: number): Promise<Window[]> {
-  const windows = await pool.file<Window>("reconcile_window", [at, null]);
+async function windowsOf(
+  pool: Pool,
+  venueId: number,
+): Promise<ReconciledWindow[]> {
+  const windows = await pool.file<ReconciledWindow>("reconcile_window", [
+    at,
+    null,
+  ]);
   return windows.filter(({ venue_id }) => venue_id === venueId);
 }
 
 /** Of its hours those that were measured: to look at more takes long on a server, where chunks are of a day. */
-async function fiveDaysOf(pool: Pool, venueId: number): Promise<Window> {
+async function fiveDaysOf(
+  pool: Pool,
+  venueId: number,
+): Promise<ReconciledWindow> {
   const windows = largest(await windowsOf(pool, venueId));
   const window = windows.find(({ from, to }) => +to - +from === 5 * dayMs)!;
   const hours = window.hours.filter((hour) => measuredHours.includes(+hour));
@@ -313,8 +328,8 @@ function silent() {
 }
 
 /** What one look at a window tells. */
-async function watched(pool: Pool, window: Window) {
-  const told: Difference[] = [];
+async function watched(pool: Pool, window: ReconciledWindow) {
+  const told: RollupDifference[] = [];
   const compared: string[] = [];
   let logged = "";
   const log = makeLog("test", "error", (line) => (logged += line));

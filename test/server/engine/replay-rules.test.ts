@@ -1,7 +1,7 @@
 /** What a replay by other rules says, reckoned by hand; and what it refuses. */
 import { readdirSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { replay, type ReplayOptions } from "../../../server/engine/replay.js";
 import { replayText } from "../../../server/engine/replay-report.js";
 import { type RulesRow, rulesRow } from "../../../server/engine/rules.js";

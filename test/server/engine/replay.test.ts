@@ -1,6 +1,6 @@
 /** By the same rules over the same samples a replay gives what was recorded, wherever it begins. */
 import t, { type Test } from "tap";
-import { type Pool, sql } from "../../../shared/database/db.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { replay, type Replay } from "../../../server/engine/replay.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { migratedDatabase } from "../../support/database.js";
 import { insertSamples, watch } from "../../support/engine-on-worlds.js";

@@ -3,7 +3,7 @@
  * flapping, and a region whose own network fails.
  */
 import t, { type Test } from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import {
   allOperational,
   readBoard,

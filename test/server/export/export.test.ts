@@ -6,12 +6,15 @@ import { Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import t, { type Test } from "tap";
 import { options, run as runExport } from "../../../server/commands/export.js";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
-import { noteBegun } from "../../../server/export/begun.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
+import { writeResumeFile } from "../../../server/export/resume-file.js";
 import { writeExport } from "../../../server/export/export.js";
-import type { FormName } from "../../../server/export/form.js";
-import type { What } from "../../../server/export/kinds.js";
-import { recordsOf, type Wanted } from "../../../server/export/records.js";
+import type { ExportFormatName } from "../../../server/export/format.js";
+import type { DatasetName } from "../../../server/export/datasets.js";
+import {
+  recordsOf,
+  type RecordFilter,
+} from "../../../server/export/records.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { cliWith } from "../../support/cli-input.js";
@@ -116,7 +119,7 @@ void t.test("what was measured, in files", async (t) => {
         cuts.push(cut);
       for (const cut of cuts) {
         await writeFile(path, whole.subarray(0, cut));
-        await noteBegun(path, wantedOf(wanted), form);
+        await writeResumeFile(path, wantedOf(wanted), form);
         await write(pool, form, wanted, path);
         const now = await readFile(path);
         if (!now.equals(whole)) t.fail(`${path}, cut after ${cut} bytes`);
@@ -269,7 +272,12 @@ async function noRoom(t: Test, url: string): Promise<void> {
   });
 }
 
-function exporting(t: Test, url: string, what: What, output: "pipe" | number) {
+function exporting(
+  t: Test,
+  url: string,
+  what: DatasetName,
+  output: "pipe" | number,
+) {
   const period = ["--from", from.toISOString(), "--to", to.toISOString()];
   const child = spawn(
     process.execPath,
@@ -298,8 +306,8 @@ async function otherOptions(t: Test, pool: Pool, folder: string) {
   const whole = await text(pool, "csv", begun);
   const cut = whole.slice(0, -9);
   await writeFile(path, cut);
-  await noteBegun(path, wantedOf(begun), "csv");
-  const changes: [Given, FormName, string][] = [
+  await writeResumeFile(path, wantedOf(begun), "csv");
+  const changes: [Given, ExportFormatName, string][] = [
     [{ ...begun, venue: null }, "csv", "with --venue okx"],
     [{ ...begun, venue: "kraken" }, "csv", "with --venue okx"],
     [{ ...begun, retracted: true }, "csv", "without --retracted"],
@@ -356,8 +364,8 @@ async function faults(t: Test, pool: Pool, folder: string) {
   const path = `${folder}/faults.csv`;
   await write(pool, "csv", { what: "days" }, path);
   const rejects = (
-    wanted: Partial<Wanted> & { what: What },
-    form: FormName,
+    wanted: Partial<RecordFilter> & { what: DatasetName },
+    form: ExportFormatName,
     message: RegExp,
     resume = true,
   ) =>
@@ -375,7 +383,7 @@ async function faults(t: Test, pool: Pool, folder: string) {
     ["minutes", "csv", /it does not begin with this one's columns/],
     ["days", "ndjson", /of another version's: its last record is 20/],
   ] as const) {
-    await noteBegun(path, wantedOf({ what }), form);
+    await writeResumeFile(path, wantedOf({ what }), form);
     await rejects({ what }, form, message);
   }
   await t.rejects(write(pool, "csv", { what: "days" }, "/dev/null"), {
@@ -422,13 +430,17 @@ function parsed(args: readonly string[]) {
   return values;
 }
 
-type Given = Partial<Wanted> & { what: What };
+type Given = Partial<RecordFilter> & { what: DatasetName };
 
-function wantedOf(given: Given): Wanted {
+function wantedOf(given: Given): RecordFilter {
   return { period: { from, to }, venue: null, retracted: false, ...given };
 }
 
-async function text(pool: Pool, form: FormName, given: Given): Promise<string> {
+async function text(
+  pool: Pool,
+  form: ExportFormatName,
+  given: Given,
+): Promise<string> {
   const pieces: string[] = [];
   const output = new Writable({
     decodeStrings: false,
@@ -446,7 +458,7 @@ async function text(pool: Pool, form: FormName, given: Given): Promise<string> {
 
 async function write(
   pool: Pool,
-  form: FormName,
+  form: ExportFormatName,
   given: Given,
   output: string,
   resume = true,

@@ -1,6 +1,6 @@
 /** What is known of the venues' own feeds. */
 import t from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import type { NoticeList } from "../../../server/notices/feed.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";

@@ -1,6 +1,6 @@
 /** Which feed is read next, and by whom. */
 import t from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
 import type { NoticeList } from "../../../server/notices/feed.js";
 import { migratedDatabase } from "../../support/database.js";

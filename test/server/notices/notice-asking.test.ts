@@ -15,7 +15,7 @@ import {
   gzipSync,
 } from "node:zlib";
 import t, { type Test } from "tap";
-import type { Reading, Source } from "../../../server/notices/feed.js";
+import type { FeedPoll, FeedSource } from "../../../server/notices/feed.js";
 import { makePace } from "../../../server/notices/pace.js";
 import {
   makeFeedReader,
@@ -65,8 +65,8 @@ function readerFor(t: Test, more: Partial<FeedReaderOptions> = {}) {
 
 function statuspageAt(
   { origin }: { origin: string },
-  more: Partial<Source> = {},
-): Source {
+  more: Partial<FeedSource> = {},
+): FeedSource {
   return {
     kind: "statuspage",
     api: `${origin}/api/v2/incidents.json`,
@@ -78,7 +78,7 @@ function statuspageAt(
 }
 
 /** Feeds of one document are the simplest to ask. */
-function binanceAt({ origin }: { origin: string }): Source {
+function binanceAt({ origin }: { origin: string }): FeedSource {
   return {
     kind: "binance-system-status",
     api: `${origin}/sapi/v1/system/status?token=secret`,
@@ -95,13 +95,13 @@ async function readFrom(
   t: Test,
   respond: Respond,
   more: Partial<FeedReaderOptions> = {},
-): Promise<Reading> {
+): Promise<FeedPoll> {
   const venue = await serve(t, respond);
   return readerFor(t, more).read(binanceAt(venue), at, never);
 }
 
 /** A problem without the server's address, and with nothing of the query. */
-function problemOf({ problem }: Reading): string | undefined {
+function problemOf({ problem }: FeedPoll): string | undefined {
   return problem?.replace(/127\.0\.0\.1:\d+/, "venue");
 }
 
@@ -346,7 +346,7 @@ void t.test(
     });
     const reader = readerFor(t);
     const readings = async (time: string, readAt: Date | null) => {
-      const source: Source = {
+      const source: FeedSource = {
         kind: "betterstack",
         api: `${venue.origin}/index.json`,
         page: null,

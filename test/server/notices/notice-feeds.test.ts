@@ -5,7 +5,7 @@ import { feedKinds } from "../../../server/notices/feed-kinds.js";
 import type {
   Notice,
   NoticeList,
-  Source,
+  FeedSource,
 } from "../../../server/notices/feed.js";
 import { isInstant, isMilliseconds } from "../../../server/notices/instants.js";
 import { joined, newest } from "../../../server/notices/lists.js";
@@ -14,11 +14,11 @@ import {
   plainText,
   rawText,
   webAddress,
-} from "../../../server/notices/strangers-text.js";
+} from "../../../server/notices/sanitize-text.js";
 
 const at = new Date("2026-09-04T12:00:00Z");
 
-const apis: Record<Source["kind"], string> = {
+const apis: Record<FeedSource["kind"], string> = {
   statuspage: "https://status.kraken.com/api/v2/incidents.json",
   "binance-system-status": "https://api.binance.com/sapi/v1/system/status",
   "okx-system-status": "https://www.okx.com/api/v5/system/status",
@@ -27,7 +27,10 @@ const apis: Record<Source["kind"], string> = {
   betterstack: "https://status.drpc.org/index.json",
 };
 
-function sourceOf(kind: Source["kind"], more: Partial<Source> = {}): Source {
+function sourceOf(
+  kind: FeedSource["kind"],
+  more: Partial<FeedSource> = {},
+): FeedSource {
   return {
     kind,
     api: apis[kind],
@@ -39,7 +42,7 @@ function sourceOf(kind: Source["kind"], more: Partial<Source> = {}): Source {
 }
 
 /** What is made of a body that has come as JSON. */
-function taken(source: Source, body: unknown, document = 0): Taken {
+function taken(source: FeedSource, body: unknown, document = 0): Taken {
   const json: unknown = JSON.parse(JSON.stringify(body));
   const documents = feedKinds[source.kind].documents(source);
   const taken = documents[document]!.takeApart(json, at);

@@ -1,6 +1,6 @@
 /** What is kept of the venues' own notices. */
 import t from "tap";
-import { sql } from "../../../shared/database/db.js";
+import { sql } from "../../../shared/database/pool.js";
 import type { NoticeList } from "../../../server/notices/feed.js";
 import { migratedDatabase } from "../../support/database.js";
 import {

@@ -1,6 +1,6 @@
 /** Feeds of the simulated venues, read as core reads them, and kept. */
 import t, { type Test } from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { startCore } from "../../../server/engine/core.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";

@@ -2,7 +2,7 @@ import t from "tap";
 
 import { runScript } from "../../support/run-script.js";
 
-const modules = ["lifecycle"];
+const modules = ["server/process/lifecycle"];
 const runUntilStopped = "lifecycle.runUntilStopped";
 
 void t.test(
@@ -131,7 +131,7 @@ void t.test(
   async (t) => {
     const script = runScript(
       t,
-      [...modules, "user-error"],
+      [...modules, "shared/process/user-error"],
       `await ${runUntilStopped}(log, async (life) => {
        life.onClose("it", () => say("closed it"));
        throw new user_error.UserError("the kettle is empty: fill it");

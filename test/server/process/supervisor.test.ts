@@ -30,7 +30,7 @@ const prelude = `
   \`);`;
 
 function supervise(t: Test, source: string, detached = false): Script {
-  const modules = ["lifecycle", "supervisor"];
+  const modules = ["server/process/lifecycle", "server/process/supervisor"];
   return runScript(t, modules, prelude + source, detached);
 }
 

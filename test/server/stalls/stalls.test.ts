@@ -1,7 +1,7 @@
 import t from "tap";
 import { makeMeter } from "../../../probe/stream/meter.js";
 import { mostDays } from "../../../server/commands/stalls/measure.js";
-import { type Db, sql } from "../../../shared/database/db.js";
+import { type Db, sql } from "../../../shared/database/pool.js";
 import type { Registry, Stream } from "../../../shared/registry/registry.js";
 import { measureStalls } from "../../../server/stalls/measure.js";
 import {

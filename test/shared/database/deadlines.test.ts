@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import { startShip } from "../../../probe/delivery/ship.js";
-import { openPool } from "../../../shared/database/db.js";
+import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import type { Sample } from "../../../shared/measurement/sample.js";

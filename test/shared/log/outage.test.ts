@@ -1,9 +1,6 @@
 /** What is logged of a fault that lasts, by a clock that is walked. */
 import t from "tap";
-import {
-  countsAsAway,
-  isDatabaseAway,
-} from "../../../shared/database/database-away.js";
+import { countsAsAway, isDatabaseAway } from "../../../shared/database/away.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeFeedLog } from "../../../server/notices/feed-log.js";
 import { makeOutage } from "../../../shared/log/outage.js";

@@ -3,7 +3,7 @@ import { serviceAddress } from "../../../server/alerts/channels/service-address.
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { makeProbeMetrics } from "../../../probe/metrics.js";
-import { openPool, sql } from "../../../shared/database/db.js";
+import { openPool, sql } from "../../../shared/database/pool.js";
 import { makeEngineMetrics } from "../../../server/engine/metrics.js";
 import { makeUpkeep, usualUpkeepPace } from "../../../server/engine/upkeep.js";
 import { makeLog } from "../../../shared/log/log.js";

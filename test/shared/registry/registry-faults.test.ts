@@ -529,6 +529,19 @@ for (const [at, value, ...lines] of faults)
     t.end();
   });
 
+void t.test("a socket's streams may look at any number of places", (t) => {
+  const value = good();
+  const { streams } = value.venues[0]!.socket;
+  for (let place = 0; place < 40; place += 1)
+    streams.push({
+      ...structuredClone(streams[0]!),
+      name: "x".repeat(place + 1),
+      match: { path: `$.data[${place}]`, equals: "x" },
+    });
+  t.strictSame(problemsOf(value), []);
+  t.end();
+});
+
 void t.test("names are told apart within a venue, not between venues", (t) => {
   const value = good();
   const { rest, socket } = value.venues[1]!;

@@ -1,18 +1,15 @@
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import {
   categories,
   componentsOf,
   type Venue,
 } from "../../../shared/registry/registry.js";
+import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 
-const pathOf = (name: string) =>
-  fileURLToPath(new URL(`../../${name}`, import.meta.url));
-
-const fifteen = await loadRegistry(pathOf("registry.json"));
-const all = await loadRegistry(pathOf("registry-all.json"));
+const fifteen = await loadRegistry(packagedFile("registry.json"));
+const all = await loadRegistry(packagedFile("registry-all.json"));
 
 /** REST requests a minute and region, and the components, of each venue of the board. */
 const board: [id: string, perMinute: number, components: string][] = [
@@ -285,7 +282,7 @@ void t.test(
 
 void t.test("the schema says in words what it expects everywhere", (t) => {
   const schema = JSON.parse(
-    readFileSync(pathOf("registry.schema.json"), "utf8"),
+    readFileSync(packagedFile("registry.schema.json"), "utf8"),
   ) as Node;
   t.ok(schema.description);
   for (const [place, node] of nodesOf(schema, "#"))

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
-import { type Pool, sql } from "../../../../shared/database/db.js";
+import { type Pool, sql } from "../../../../shared/database/pool.js";
 import type {
   AlertingOptions,
   FaultPoint,

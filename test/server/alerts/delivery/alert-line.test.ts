@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { makeSealing } from "../../../../server/alerts/channels/sealing.js";
-import { type Pool, sql } from "../../../../shared/database/db.js";
+import { type Pool, sql } from "../../../../shared/database/pool.js";
 import {
   addChannel,
   type ChannelGiven,

@@ -1,11 +1,11 @@
 /** What core tells its operators of alerts. */
 import t, { type Test } from "tap";
 import { startDispatcher } from "../../../../server/alerts/delivery/dispatcher.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { makeAlertMetrics } from "../../../../server/alerts/delivery/metrics.js";
 import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
-import { openPool, sql } from "../../../../shared/database/db.js";
+import { openPool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../../shared/log/own-metrics.js";
 import {
@@ -190,7 +190,7 @@ void t.test("from the outbox to receivers", async (t) => {
     poster,
     sealing,
     write: (to, alert, sent) =>
-      letterFor(to, alert, {
+      formatAlert(to, alert, {
         ...sent,
         baseUrl: "https://status.example",
         userAgent: "test",

@@ -7,14 +7,14 @@ import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import tls from "node:tls";
 import t, { type Test } from "tap";
-import type { Letter } from "../../../../server/alerts/formats/letter.js";
+import type { WebhookRequest } from "../../../../server/alerts/formats/webhook-request.js";
 import {
   answerWithinMs,
   makePoster,
   type Poster,
   type PosterOptions,
 } from "../../../../server/alerts/delivery/post.js";
-import { type Outcome } from "../../../../server/alerts/delivery/outcome.js";
+import { type DeliveryOutcome } from "../../../../server/alerts/delivery/outcome.js";
 import {
   makeAuthority,
   selfSigned,
@@ -43,7 +43,7 @@ function posterFor(t: Test, more: Partial<PosterOptions> = {}): Poster {
   return poster;
 }
 
-function letterTo(url: string, text = `{"key":"${secret}"}`): Letter {
+function letterTo(url: string, text = `{"key":"${secret}"}`): WebhookRequest {
   return {
     url: new URL(url),
     headers: { "content-type": "application/json", "x-signature": secret },
@@ -52,7 +52,11 @@ function letterTo(url: string, text = `{"key":"${secret}"}`): Letter {
 }
 
 /** Posts to a path that is a secret, and has an eye on what is told. */
-async function post(t: Test, poster: Poster, origin: string): Promise<Outcome> {
+async function post(
+  t: Test,
+  poster: Poster,
+  origin: string,
+): Promise<DeliveryOutcome> {
   const outcome = await poster.post(
     letterTo(`${origin}/hook/${secret}?token=${secret}`),
   );
@@ -246,7 +250,7 @@ void t.test(
     // of timers alone: sockets are real
     mock.timers.enable({ apis: ["setTimeout"] });
     t.teardown(() => mock.timers.reset());
-    let ended: Outcome | null = null;
+    let ended: DeliveryOutcome | null = null;
     const ending = poster
       .post(letterTo(origin))
       .then((outcome) => (ended = outcome));
@@ -267,7 +271,7 @@ void t.test("what takes too long is cut, wherever it is", async (t) => {
   const deadlineMs = 400;
   const within = (awaited: string, host = "127.0.0.1") =>
     `expected ${awaited} of ${host} within 0.4 s, got none`;
-  const cut = async (origin: string, expected: Partial<Outcome>) => {
+  const cut = async (origin: string, expected: Partial<DeliveryOutcome>) => {
     const outcome = await post(t, posterFor(t, { deadlineMs }), origin);
     t.match(outcome, { result: "timeout", retryAfterMs: null, ...expected });
     t.ok(outcome.durationMs >= deadlineMs - 2);
@@ -413,7 +417,11 @@ void t.test("nor does an answer that does not get anywhere", async (t) => {
   const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
   const noAnswer =
     "expected an answer of 127.0.0.1, got more than 64 KiB without one";
-  const cases: [beginning: string, endless: string, Partial<Outcome>][] = [
+  const cases: [
+    beginning: string,
+    endless: string,
+    Partial<DeliveryOutcome>,
+  ][] = [
     ["", "\r\n", { result: "unreachable", error: noAnswer }],
     ["", "HTTP/1.1 103 Hi\r\n\r\n", { result: "unreachable", error: noAnswer }],
     ["HTTP/1.1 200 OK\r\na:", " ", { result: "unreachable", error: noAnswer }],
@@ -895,7 +903,11 @@ void t.test("a name without an address", async (t) => {
     posterFor(t, {
       lookup: () => Promise.reject(Object.assign(new Error(secret), { code })),
     });
-  const cases: [code: string, result: Outcome["result"], error: string][] = [
+  const cases: [
+    code: string,
+    result: DeliveryOutcome["result"],
+    error: string,
+  ][] = [
     ["ENOTFOUND", "unreachable", "no such name"],
     ["ENODATA", "unreachable", "a name without one"],
     ["EBADNAME", "unreachable", "no name"],

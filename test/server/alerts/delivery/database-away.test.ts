@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { startDispatcher } from "../../../../server/alerts/delivery/dispatcher.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
-import { openPool, type Pool, sql } from "../../../../shared/database/db.js";
+import { openPool, type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import {
   addChannel,
@@ -61,7 +61,7 @@ void t.test("a database that is away for longer than the lease", async (t) => {
       poster,
       sealing,
       write: (to, alert, sent) =>
-        letterFor(to, alert, {
+        formatAlert(to, alert, {
           ...sent,
           baseUrl: "https://status.example",
           userAgent: "venuewatch/test",

@@ -7,11 +7,11 @@ import {
   type DispatcherOptions,
   startDispatcher,
 } from "../../../../server/alerts/delivery/dispatcher.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { makeSealing } from "../../../../server/alerts/channels/sealing.js";
-import { type Db, type Pool, sql } from "../../../../shared/database/db.js";
+import { type Db, type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import {
   addChannel,
@@ -23,7 +23,7 @@ import {
 import { migratedDatabase } from "../../../support/database.js";
 import { until } from "../../../support/until.js";
 import {
-  type Arrival,
+  type ReceivedAlert,
   type Reaction,
   type Receiver,
   startReceiver,
@@ -264,7 +264,7 @@ void t.test(
 
 async function receiverOf(
   t: Test,
-  react?: (arrival: Omit<Arrival, "reaction">) => Reaction,
+  react?: (arrival: Omit<ReceivedAlert, "reaction">) => Reaction,
 ): Promise<Receiver> {
   const receiver = await startReceiver(react && { react });
   t.teardown(() => receiver.close());
@@ -288,7 +288,7 @@ function start(
     poster,
     sealing: makeSealing(channelKey),
     write: (to, alert, sent) =>
-      letterFor(to, alert, {
+      formatAlert(to, alert, {
         ...sent,
         baseUrl: "https://status.example",
         userAgent: "venuewatch/test",
@@ -304,7 +304,7 @@ function start(
   return dispatcher;
 }
 
-function eventOf({ body }: Arrival): number {
+function eventOf({ body }: ReceivedAlert): number {
   return (JSON.parse(body.toString()) as Alert).eventId;
 }
 

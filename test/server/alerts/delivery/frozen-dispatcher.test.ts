@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
-import { sql } from "../../../../shared/database/db.js";
+import { sql } from "../../../../shared/database/pool.js";
 import type {
   AlertingOptions,
   FaultPoint,

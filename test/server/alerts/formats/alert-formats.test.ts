@@ -3,11 +3,11 @@ import t, { type Test } from "tap";
 import { deliveriesOf } from "../../../../server/alerts/delivery/deliveries.js";
 import type { Delivery } from "../../../../server/alerts/delivery/delivery.js";
 import { startDispatcher } from "../../../../server/alerts/delivery/dispatcher.js";
-import { type Destination } from "../../../../server/alerts/formats/letter.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { type Destination } from "../../../../server/alerts/formats/webhook-request.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
-import { type Pool, sql } from "../../../../shared/database/db.js";
+import { type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import {
   addChannel,
@@ -48,7 +48,7 @@ function dispatcher(t: Test, pool: Pool, receiver: Receiver): void {
     poster,
     sealing,
     write: (to, alert, sent) =>
-      letterFor(to, alert, {
+      formatAlert(to, alert, {
         ...sent,
         baseUrl: "https://status.example",
         userAgent: "test",

@@ -1,7 +1,7 @@
 /** What holds of alerts in every format. */
 import t from "tap";
-import { type Destination } from "../../../../server/alerts/formats/letter.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { type Destination } from "../../../../server/alerts/formats/webhook-request.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { makeSigningSecret } from "../../../../server/alerts/channels/signing-secret.js";
 import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
 import { closedAlert, openedAlert, sent } from "../../../support/made-alert.js";
@@ -29,7 +29,7 @@ void t.test(
   (t) => {
     for (const alert of alerts)
       t.strictSame(
-        destinations.map((to) => letterFor(to, alert, sent).url.href),
+        destinations.map((to) => formatAlert(to, alert, sent).url.href),
         [
           url,
           url,
@@ -44,7 +44,7 @@ void t.test(
 void t.test("spec: an alert is application/json in every format", (t) => {
   for (const to of destinations)
     for (const alert of alerts) {
-      const { headers, body } = letterFor(to, alert, sent);
+      const { headers, body } = formatAlert(to, alert, sent);
       t.equal(headers["content-type"], "application/json");
       t.equal(headers["user-agent"], sent.userAgent);
       t.type(JSON.parse(body.toString()), Object);
@@ -57,7 +57,7 @@ void t.test(
   (t) => {
     for (const to of destinations)
       for (const alert of alerts) {
-        const { headers, body } = letterFor(to, alert, sent);
+        const { headers, body } = formatAlert(to, alert, sent);
         const signed = Object.keys(headers).filter((name) =>
           /signature|^webhook-/.test(name),
         );
@@ -74,7 +74,7 @@ void t.test(
     for (const to of destinations) {
       const bodies = alerts
         .slice(0, 3)
-        .map((alert) => letterFor(to, alert, sent).body.toString());
+        .map((alert) => formatAlert(to, alert, sent).body.toString());
       t.equal(new Set(bodies).size, 3);
       for (const [i, body] of bodies.entries()) {
         t.match(body, /2026-01-31T11:41:06\.000Z|<!date\^1769859666\^/);

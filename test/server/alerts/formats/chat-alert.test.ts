@@ -1,7 +1,7 @@
 /** Alerts as an incoming webhook of a chat takes them: within its limits and harmless, whatever venues write. */
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
 import {
   alertSaying,
@@ -32,7 +32,7 @@ interface Text {
 }
 
 function chat(alert: Alert): Message {
-  const { body } = letterFor({ format: "chat", url }, alert, sent);
+  const { body } = formatAlert({ format: "chat", url }, alert, sent);
   return JSON.parse(body.toString()) as Message;
 }
 

@@ -10,13 +10,13 @@ import type {
 } from "openapi3-ts/oas31";
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { makeSigningSecret } from "../../../../server/alerts/channels/signing-secret.js";
 import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
 import { slugPattern } from "../../../../server/api/incident.js";
 import type { alert } from "../../../../server/api/schemas/alert.js";
 import type { TypeOf } from "../../../../server/api/schemas/shapes.js";
-import { type Db, sql } from "../../../../shared/database/db.js";
+import { type Db, sql } from "../../../../shared/database/pool.js";
 import { packagedFile } from "../../../../shared/config/package.js";
 import { loadRegistry } from "../../../../shared/registry/load-registry.js";
 import { documentOf, serve } from "../../../support/api.js";
@@ -34,7 +34,7 @@ const secret = makeSigningSecret();
 const former = makeSigningSecret();
 
 function native(alert: Alert, secrets = [secret], when = sent) {
-  return letterFor({ format: "native", url, secrets }, alert, when);
+  return formatAlert({ format: "native", url, secrets }, alert, when);
 }
 
 void t.test(

@@ -1,8 +1,8 @@
 /** Alerts as a paging service's Events API v2 takes them. */
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
-import { type Sent } from "../../../../server/alerts/formats/letter.js";
-import { letterFor } from "../../../../server/alerts/formats/letter-for.js";
+import { type Sent } from "../../../../server/alerts/formats/webhook-request.js";
+import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
 import {
   alertSaying,
@@ -30,7 +30,7 @@ interface Event {
 
 function paging(alert: Alert, serviceRegion: "us" | "eu" = "us", how = sent) {
   const to = { format: "paging", serviceRegion, routingKey } as const;
-  const { url, headers, body } = letterFor(to, alert, how);
+  const { url, headers, body } = formatAlert(to, alert, how);
   return { url, headers, event: JSON.parse(body.toString()) as Event };
 }
 

@@ -1,0 +1,61 @@
+import { csvText } from "../../shared/text/csv-text.js";
+
+/** How records are written, and read again by whoever goes on after the last one. Each ends with a line feed. */
+export interface ExportFormat {
+  /** What stands before the first record. */
+  head: (columns: readonly string[]) => string;
+  text: (columns: readonly string[], rows: readonly unknown[][]) => string;
+  /** Whether a value between double quotes may have line feeds. */
+  quotes: boolean;
+  /**
+   * The values of one record by column.
+   *
+   * @throws Error where it is none
+   */
+  values: (
+    columns: readonly string[],
+    record: string,
+  ) => Record<string, unknown>;
+}
+
+export const exportFormats = {
+  csv: {
+    head: (columns) => csvText([columns]),
+    text: (_, rows) => csvText(rows),
+    quotes: true,
+    values(columns, record) {
+      const fields = [
+        ...record.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g),
+      ];
+      if (fields.length !== columns.length) throw new Error("another table");
+      return Object.fromEntries(
+        fields.map(([, field = ""], i) => [columns[i]!, unquoted(field)]),
+      );
+    },
+  },
+  ndjson: {
+    head: () => "",
+    text: (columns, rows) => rows.map((row) => jsonLine(columns, row)).join(""),
+    quotes: false,
+    values(columns, record) {
+      const values = JSON.parse(record) as Record<string, unknown>;
+      if (Object.keys(values).join() !== columns.join())
+        throw new Error("another table");
+      return values;
+    },
+  },
+} as const satisfies Record<string, ExportFormat>;
+
+export type ExportFormatName = keyof typeof exportFormats;
+
+/** Instants become ISO 8601 with milliseconds, in UTC; what is not known is null. */
+function jsonLine(columns: readonly string[], row: unknown[]): string {
+  const record = Object.fromEntries(columns.map((name, i) => [name, row[i]]));
+  return `${JSON.stringify(record)}\n`;
+}
+
+function unquoted(field: string): string {
+  return field.startsWith('"')
+    ? field.slice(1, -1).replaceAll('""', '"')
+    : field;
+}

@@ -1,0 +1,41 @@
+import { mismatch, type FaultOf } from "./shape.js";
+
+/** No feed keeps so many; a body of millions would hold up the whole program for seconds. */
+const mostEntries = 20_000;
+
+export interface Entries<Entry> {
+  good: Entry[];
+  /** Null: all of them are good. */
+  problem: string | null;
+}
+
+/**
+ * Takes the good entries of a list: one that cannot be understood does not cost
+ * the others, and neither do more than are looked at.
+ *
+ * @param place of the list, as `incidents`
+ * @param faultOf where it finds nothing, the value is an `Entry`
+ */
+export function partitionValid<Entry>(
+  values: unknown[],
+  place: string,
+  faultOf: FaultOf,
+): Entries<Entry> {
+  const good: Entry[] = [];
+  let first: string | null = null;
+  let bad = 0;
+  for (const [index, value] of values.slice(0, mostEntries).entries()) {
+    const fault = faultOf(value, `${place}[${index}]`);
+    if (fault === null) good.push(value as Entry);
+    else bad += 1;
+    first ??= fault;
+  }
+  const more = bad > 1 ? `; and ${bad - 1} more` : "";
+  const problem = first === null ? null : first + more;
+  return { good, problem: tooMany(values.length, place) ?? problem };
+}
+
+function tooMany(count: number, place: string): string | null {
+  if (count <= mostEntries) return null;
+  return mismatch(place, `at most ${mostEntries} entries`, String(count));
+}

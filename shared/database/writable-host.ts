@@ -1,0 +1,213 @@
+import pg from "pg";
+import { addressesOf, hostOf } from "./hosts.js";
+import { countsAsAway } from "./away.js";
+import type { Log } from "../log/log.js";
+import { NoHost } from "./no-host.js";
+import { singleFlight } from "../process/single-flight.js";
+
+/** Where connections come from. */
+export interface Connections {
+  /**
+   * @throws Error where the one host that is named cannot be used
+   * @throws NoHost where none of several can
+   */
+  connect: () => Promise<pg.PoolClient>;
+  end: () => Promise<void>;
+}
+
+/** A host that is gone without a word must not keep those behind it waiting for as long as an address that has no other. */
+const hostTimeoutMs = 3_000;
+
+class ImpatientClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: hostTimeoutMs });
+  }
+}
+
+/** By address, for all pools of this program: the host that was right last, and whom to notify when it is another one. */
+const clusters = new Map<string, Cluster>();
+
+interface Cluster {
+  place: number | null;
+  movedTo: Set<(place: number) => void>;
+}
+
+/**
+ * Connections to an address that may name several hosts. Each new one goes to the host that was right last. Where that one fails, the host is
+ * found once for all who wait: the next in their order that is right. node-postgres itself knows neither several hosts nor `target_session_attrs`.
+ *
+ * @param config of each pool, without the address
+ * @param readOnly any host will do; otherwise the one that is no standby
+ */
+export function openConnections(
+  url: string,
+  config: pg.PoolConfig,
+  { readOnly, log }: { readOnly: boolean; log: Log },
+): Connections {
+  const addresses = addressesOf(url);
+  const several = addresses.length > 1;
+  const writable = several && !readOnly;
+  const configs = addresses.map((address) => ({
+    ...config,
+    connectionString: address,
+  }));
+  const pools = configs.map((one) =>
+    openPoolOf(one, { log, patient: !several, writable }),
+  );
+  if (!several) return pools[0]!;
+
+  const key = `${readOnly ? "any" : "writable"} ${url}`;
+  const cluster = clusters.get(key) ?? { place: null, movedTo: new Set() };
+  clusters.set(key, cluster);
+  const leaveOthers = (place: number) =>
+    pools.forEach((pool, i) => i !== place && pool.abandon());
+  cluster.movedTo.add(leaveOthers);
+
+  function moveTo(place: number): void {
+    if (cluster.place === place) return;
+    const before = cluster.place;
+    cluster.place = place;
+    if (before === null) return;
+    log.warn(
+      readOnly
+        ? "another host of the database is read from now"
+        : "the database is on another host now",
+      { host: hostOf(addresses[place]!), before: hostOf(addresses[before]!) },
+    );
+    for (const leave of cluster.movedTo) leave(place);
+  }
+
+  const find = singleFlight(async () => {
+    const faults: string[] = [];
+    // the one that failed just now comes last
+    const first = cluster.place === null ? 0 : cluster.place + 1;
+    for (let i = first; i < first + addresses.length; i++) {
+      const place = i % addresses.length;
+      try {
+        await tryHost(configs[place]!, writable);
+        moveTo(place);
+        return place;
+      } catch (error) {
+        faults.push(`${hostOf(addresses[place]!)}: ${reasonOf(error)}`);
+      }
+    }
+    throw new NoHost(faults.join("; "));
+  });
+
+  async function connectTo(place: number): Promise<pg.PoolClient> {
+    try {
+      return await pools[place]!.connect();
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      throw new NoHost(`${hostOf(addresses[place]!)}: ${reasonOf(error)}`);
+    }
+  }
+
+  return {
+    async connect() {
+      const last = cluster.place;
+      if (last !== null)
+        try {
+          return await connectTo(last);
+        } catch (error) {
+          if (!(error instanceof NoHost)) throw error;
+        }
+      // another one may have found it meanwhile
+      const found = cluster.place === last ? null : cluster.place;
+      return connectTo(found ?? (await find()));
+    },
+    async end() {
+      cluster.movedTo.delete(leaveOthers);
+      await Promise.all(pools.map((pool) => pool.end()));
+    },
+  };
+}
+
+/** @throws Error where the host cannot be used */
+async function tryHost(
+  config: pg.ClientConfig,
+  writable: boolean,
+): Promise<void> {
+  const client = new ImpatientClient(config);
+  // of a connection that is lost meanwhile the statement itself fails
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    if (writable) await refuseStandby(client);
+  } finally {
+    await client.end();
+  }
+}
+
+interface PoolOfHost extends Connections {
+  /** Another host is used instead: who waits for a connection is refused it. Of a writable host, what is under way is cut. */
+  abandon: () => void;
+}
+
+function openPoolOf(
+  config: pg.PoolConfig,
+  { log, patient, writable }: { log: Log; patient: boolean; writable: boolean },
+): PoolOfHost {
+  const waiting = new Set<(error: Error) => void>();
+  const inUse = new Set<pg.PoolClient>();
+  const pool = new pg.Pool({
+    ...config,
+    ...(!patient && { Client: ImpatientClient }),
+    ...(writable && {
+      verify: (client, done) =>
+        void refuseStandby(client).then(() => done(), done),
+    }),
+  });
+  // a connection lost while idle is not an error of anybody's query: the pool makes a new one
+  pool.on("error", (error) => {
+    if (!countsAsAway(log, "idle connections", error))
+      log.warn("lost an idle database connection", { error });
+  });
+  pool.on("acquire", (client) => void inUse.add(client));
+  pool.on("release", (_error, client) => void inUse.delete(client));
+  return {
+    connect: () =>
+      new Promise((resolve, reject) => {
+        waiting.add(reject);
+        pool.connect().then(
+          (client) => {
+            if (waiting.delete(reject)) resolve(client);
+            else client.release();
+          },
+          (error: Error) => {
+            waiting.delete(reject);
+            reject(error);
+          },
+        );
+      }),
+    end: () => pool.end(),
+    abandon() {
+      for (const refuse of waiting)
+        refuse(new Error("another host is used now"));
+      waiting.clear();
+      if (!writable) return;
+      // What the former primary has not answered by now it never will, or must not: a standby was promoted because it is gone.
+      for (const client of inUse) void client.end();
+    },
+  };
+}
+
+/** Not by `transaction_read_only`: the login of web is read-only on a primary, too. */
+async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>({
+    text: "select pg_is_in_recovery() as standby",
+    query_timeout: hostTimeoutMs,
+  } as pg.QueryConfig);
+  if (rows[0]!.standby) throw new Error("it is a standby");
+}
+
+/** The pool is in use, whatever its host is. */
+function isBusy(error: unknown): boolean {
+  return (error as Error).message === "timeout exceeded when trying to connect";
+}
+
+/** A name with several addresses fails with an AggregateError, which has no message. */
+function reasonOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message || code || String(error);
+}

@@ -1,0 +1,172 @@
+/** Two probes of one region, real processes, of which one dies, and which the database is taken from. */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { sql } from "../../../shared/database/pool.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { migrate } from "../../../server/database/migrate.js";
+import { migratedDatabase } from "../../support/database.js";
+import { makeGate } from "../../support/gate.js";
+import { startKillable } from "../../support/killable.js";
+import type { ProbeProcessOptions } from "../../support/probe-process.js";
+import { deliverRest, spoolDirectory } from "../../support/spool.js";
+import { until } from "../../support/until.js";
+import { startWorld } from "../../../simulator/world.js";
+
+const cadenceMs = 1000;
+/** Longer than a process of a busy machine is without its turn. */
+const leaseMs = 2500;
+const watched = ["kraken", "okx", "gate", "bybit"];
+const patienceMs = 60_000;
+const lookEveryMs = 50;
+
+void t.test("two probes of one region", async (t) => {
+  const { pool, url, registry: all } = await migratedDatabase(t);
+  const few = structuredClone(all);
+  few.venues = few.venues.filter(({ id }) => watched.includes(id));
+  const world = await startWorld({ registry: few, timeScale: 5 });
+  t.teardown(() => world.close());
+  const registry = structuredClone(world.registry);
+  for (const { rest, socket } of registry.venues) {
+    for (const endpoint of rest)
+      Object.assign(endpoint, { cadenceMs, timeoutMs: 900 });
+    for (const stream of socket?.streams ?? []) stream.cadenceMs = cadenceMs;
+  }
+  await migrate(pool, registry, makeLog("test", "error"));
+  const options: ProbeProcessOptions = {
+    ...{ registry, region: "us-east", leaseMs },
+    directory: await spoolDirectory(t),
+  };
+  const measured = new Set<string>();
+  const kept = new Set<string>();
+  const onLine = (line: string) => {
+    // a kill may tear the last line
+    const [, word, key] = /^(measured|kept) (\S+ \S+ \d{13})$/.exec(line) ?? [];
+    if (key) (word === "kept" ? kept : measured).add(key);
+  };
+  const gates = [await makeGate(t, url), await makeGate(t, url)] as const;
+  const [one, other] = gates.map((gate) =>
+    startKillable(t, "probe-process", gate.url, options, onLine),
+  ) as [ReturnType<typeof startKillable>, ReturnType<typeof startKillable>];
+
+  /** Who holds what, of those that are alive. */
+  async function shares(): Promise<string[][]> {
+    const rows = await pool.query<{ venues: string[] }>(sql`
+      select array_agg(v.venue order by v.venue) as venues
+      from watch w
+      join venue v using (venue_id)
+      join probe p using (region_id, process)
+      where p.alive_until > clock_timestamp()
+      group by w.process
+      order by 1
+    `);
+    return rows.map(({ venues }) => venues);
+  }
+  const shared = async () =>
+    (await shares()).map(({ length }) => length).join() === "2,2";
+  const heldByOne = async () => (await shares())[0]?.length === watched.length;
+  /** Components of which a sample of after an instant is stored, and how many the least of them has. */
+  async function measuredSince(since: Date) {
+    const [row] = await pool.query<{ components: number; least: number }>(sql`
+      select count(*) as components, min(samples) as least
+      from (
+        select s.component_id, count(*) as samples
+        from sample s
+        join component c using (component_id)
+        where s.ts > ${since} and c.kind = 'rest'
+        group by s.component_id
+      ) s
+    `);
+    return row!;
+  }
+  const endpoints = registry.venues.flatMap(({ rest }) => rest).length;
+  const allMeasured = async (since: Date) =>
+    (await measuredSince(since)).components === endpoints;
+
+  await until(shared, patienceMs, lookEveryMs);
+  t.same((await shares()).flat().sort(), [...watched].sort());
+  const sharedAt = new Date();
+  await until(() => allMeasured(sharedAt), patienceMs, lookEveryMs);
+  t.pass("they share the venues, and measure all of them");
+
+  const killedMs = Date.now();
+  one.kill();
+  await until(heldByOne, patienceMs, lookEveryMs);
+  t.comment(
+    `what the killed one held was taken over after ${Date.now() - killedMs} ms, by leases of ${leaseMs} ms`,
+  );
+  const takenOverAt = new Date();
+  await until(() => allMeasured(takenOverAt), patienceMs, lookEveryMs);
+  t.pass("the other measures all when one was killed");
+
+  one.restart();
+  let before: string[][] = [];
+  const sharedBefore = async () => {
+    before = await shares();
+    return before.map(({ length }) => length).join() === "2,2";
+  };
+  await until(sharedBefore, patienceMs, lookEveryMs);
+  t.pass("who comes back has its share again");
+
+  for (const gate of gates) await gate.shut();
+  const shutAt = new Date();
+  await sleep(1.5 * leaseMs);
+  for (const gate of gates) await gate.open();
+  await until(shared, patienceMs, lookEveryMs);
+  // one round more, in which who came first could have taken what is the other's
+  await sleep(1.2 * leaseMs);
+  t.same(
+    await shares(),
+    before,
+    "a database that was away for longer than the lease changes nothing",
+  );
+  await until(
+    async () => (await measuredSince(shutAt)).least >= 4,
+    patienceMs,
+    lookEveryMs,
+  );
+  t.pass("and what was measured meanwhile is delivered");
+
+  await gates[0].shut();
+  await until(heldByOne, patienceMs, lookEveryMs);
+  t.pass("what one holds that is cut off alone is taken over");
+  await gates[0].open();
+  await until(shared, patienceMs, lookEveryMs);
+  t.pass("and shared again when it is back");
+
+  await other.stop();
+  await until(heldByOne, patienceMs, lookEveryMs);
+  await one.stop();
+  const nobody = async () => (await shares()).length === 0;
+  // of what is renewed three times a lease, more than half is left
+  await until(nobody, leaseMs / 2, lookEveryMs / 2);
+  t.pass("who stops says goodbye, and its lease need not run out");
+  const [twice] = await pool.query<{ slots: number }>(sql`
+    select count(*) - count(distinct (component_id, region_id, ts)) as slots from sample
+  `);
+  t.equal(twice!.slots, 0, "no slot is in the samples twice");
+
+  await deliverRest(options.directory, pool, options.region);
+  const stored = await pool.query<{ key: string }>(sql`
+    select v.venue || ' ' || c.component || ' ' || (extract(epoch from s.ts) * 1000)::bigint as key
+    from sample s
+    join component c using (component_id)
+    join venue v using (venue_id)
+  `);
+  const keys = new Set(stored.map(({ key }) => key));
+  const missing = [...measured].filter((key) => !keys.has(key));
+  t.comment(`${measured.size} measured, ${missing.length} lost by the kill`);
+  t.same(
+    [...keys].filter((key) => !measured.has(key)),
+    [],
+    "what is stored was measured",
+  );
+  t.same(
+    missing.filter((key) => kept.has(key)),
+    [],
+    "and what was measured is stored, but for what a kill kept from the disk",
+  );
+  t.ok(
+    missing.every((key) => Number(key.split(" ")[2]) <= killedMs),
+    "which a database that is away does not",
+  );
+});

@@ -1,0 +1,163 @@
+/** Whose fault it is that nothing comes: a fleet of hosts is played through minutes, and its way out taken away. */
+import t from "tap";
+import { makeConnectivityMonitor } from "../../../probe/network/connectivity.js";
+import { makeFakeClock } from "../../support/fake-clock.js";
+
+interface Played {
+  /** Milliseconds between the slots of each endpoint of each host, by host. */
+  cadences: Record<string, number[]>;
+  /** Hosts that do not answer, and from when on. */
+  hanging?: Record<string, number>;
+  /** When the way out is shut, in milliseconds. */
+  shut?: [fromMs: number, toMs: number][];
+  /** Instead of silence: an error at once, for those that hang. */
+  errors?: boolean;
+  lastMs?: number;
+}
+
+interface Verdict {
+  host: string;
+  beganMs: number;
+  isVenues: boolean;
+  /** Beyond the failure. */
+  tookMs: number;
+}
+
+const latencyMs = 150;
+
+/** What came of all failures. An endpoint has one exchange at a time, as a probe has. */
+async function play(played: Played): Promise<Verdict[]> {
+  const {
+    cadences,
+    hanging = {},
+    shut = [],
+    errors,
+    lastMs = 180_000,
+  } = played;
+  const { clock, walk } = makeFakeClock(0);
+  const reach = makeConnectivityMonitor(clock);
+  const verdicts: Verdict[] = [];
+  const isShut = (fromMs: number, toMs: number) =>
+    shut.some(([from, to]) => fromMs < to && toMs >= from);
+
+  async function failed(host: string, beganMs: number) {
+    const failedMs = clock.now();
+    const way = await reach.wayOut(host, beganMs);
+    const tookMs = clock.now() - failedMs;
+    verdicts.push({ host, beganMs, isVenues: way !== "shut", tookMs });
+  }
+
+  function slot(host: string, cadenceMs: number, isBusy: boolean) {
+    let busy = isBusy;
+    clock.after(cadenceMs, () => slot(host, cadenceMs, busy));
+    if (busy) return;
+    busy = true;
+    const beganMs = clock.now();
+    const over = () => (busy = false);
+    const fail = () => void failed(host, beganMs).finally(over);
+    reach.asked(host);
+    const isHanging = beganMs >= (hanging[host] ?? Infinity);
+    if (isHanging && errors && !isShut(beganMs, beganMs))
+      clock.after(latencyMs, fail);
+    else if (isHanging || isShut(beganMs, beganMs + latencyMs))
+      clock.after(cadenceMs - 500, fail);
+    else
+      clock.after(latencyMs, () => {
+        reach.answered(host, beganMs);
+        over();
+      });
+  }
+
+  let place = 0;
+  for (const [host, each] of Object.entries(cadences))
+    for (const cadenceMs of each) {
+      place += 1;
+      // Spread, and the same in each run.
+      const phaseMs = (place * 0.618_034 * cadenceMs) % cadenceMs;
+      clock.after(phaseMs, () => slot(host, cadenceMs, false));
+    }
+  await walk(lastMs);
+  return verdicts;
+}
+
+const usual = [5000, 5000, 10_000, 15_000];
+const fleet = Object.fromEntries(
+  Array.from({ length: 15 }, (_, i) => [`host-${i}`, usual]),
+);
+const three = { a: usual, b: usual, c: usual };
+const two = { a: [5000], b: [5000] };
+
+const cut: Played["shut"] = [[60_250, 120_000]];
+const flapping: Played["shut"] = Array.from({ length: 15 }, (_, i) => [
+  60_000 + i * 20_000,
+  70_000 + i * 20_000,
+]);
+
+for (const [name, cadences] of Object.entries({ fleet, three, two })) {
+  for (const [how, shut] of Object.entries({ cut, flapping }))
+    void t.test(
+      `our way out is ${how}: no venue's fault, of ${name}`,
+      async (t) => {
+        const verdicts = await play({ cadences, shut, lastMs: 400_000 });
+        t.ok(verdicts.length > 2 * Object.keys(cadences).length);
+        t.same(
+          verdicts.filter(({ isVenues }) => isVenues),
+          [],
+        );
+      },
+    );
+
+  for (const errors of [false, true])
+    void t.test(
+      `one of ${name} ${errors ? "refuses" : "hangs"}: its fault, told soon`,
+      async (t) => {
+        const hanging = { [Object.keys(cadences)[0]!]: 60_000 };
+        const verdicts = await play({ cadences, hanging, errors });
+        t.ok(verdicts.length >= 10);
+        t.ok(verdicts.every(({ isVenues }) => isVenues));
+        const longestMs = Math.max(...verdicts.map(({ tookMs }) => tookMs));
+        const bearableMs = { fleet: 1000, three: 2500, two: 5000 }[name]!;
+        t.ok(longestMs <= bearableMs, `${longestMs} ms after it failed`);
+      },
+    );
+}
+
+void t.test(
+  "a break of five seconds is not held against all who were asked",
+  async (t) => {
+    const verdicts = await play({ cadences: fleet, shut: [[60_000, 65_000]] });
+    t.ok(verdicts.length > 15);
+    t.notOk(verdicts.some(({ isVenues }) => isVenues));
+  },
+);
+
+void t.test("two of three hang", async (t) => {
+  const hanging = { a: 60_000, b: 62_000 };
+  const verdicts = await play({ cadences: three, hanging });
+  const withheld = verdicts.filter(({ isVenues }) => !isVenues);
+  t.ok(verdicts.length > 50);
+  t.same(withheld, []);
+});
+
+void t.test(
+  "with nobody to compare with, the failure is believed",
+  async (t) => {
+    const alone = await play({
+      cadences: { a: usual },
+      hanging: { a: 60_000 },
+    });
+    t.ok(alone.length > 0);
+    t.ok(alone.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
+    const seldom = { a: [60_000], b: [60_000] };
+    const rare = await play({ cadences: seldom, hanging: { a: 60_000 } });
+    t.ok(rare.length > 0);
+    t.ok(rare.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
+  },
+);
+
+void t.test("a way that was never open", async (t) => {
+  const shut: Played["shut"] = [[0, Infinity]];
+  const verdicts = await play({ cadences: fleet, shut });
+  t.ok(verdicts.length > 15);
+  t.notOk(verdicts.some(({ isVenues }) => isVenues));
+});

@@ -1,0 +1,202 @@
+import type { LookupFunction } from "node:net";
+import tls from "node:tls";
+import t, { type Test } from "tap";
+import type { MeasurementOutcome } from "../../../probe/rest/measurement.js";
+import { makeResolver } from "../../../probe/network/resolver.js";
+import { restTasks } from "../../../probe/schedule/rest-tasks.js";
+import { makeRest } from "../../../probe/rest/rest.js";
+import { makeFreshConnectionShare } from "../../../probe/schedule/fresh-connection-share.js";
+import type { Venue } from "../../../shared/registry/registry.js";
+import { makeAuthority, type Wanted } from "../../support/certificates.js";
+import { until } from "../../support/until.js";
+
+const cadenceMs = 5000;
+const slotsFrom = Date.parse("2026-11-20T12:00:00Z");
+const slotAt = (k: number) => new Date(slotsFrom + k * cadenceMs + 1234);
+const slots = (count: number) => Array.from({ length: count }, (_, k) => k);
+const host = "venue.test";
+
+void t.test(
+  "one slot in twelve asks afresh, of the endpoints of an origin another one each time",
+  (t) => {
+    const endpoint = { url: "https://venue.test/a", cadenceMs };
+    const fresh = slots(12).map((place) => {
+      const isFresh = makeFreshConnectionShare(endpoint, place);
+      return slots(240).filter((k) => isFresh(slotAt(k)));
+    });
+    for (const at of fresh) {
+      t.equal(at.length, 20);
+      t.same(
+        at.map((k) => k - at[0]!),
+        slots(20).map((i) => 12 * i),
+        "evenly",
+      );
+    }
+    t.equal(
+      new Set(fresh.map(([first]) => first)).size,
+      12,
+      "each slot is somebody's turn",
+    );
+    const again = makeFreshConnectionShare(endpoint, 3);
+    t.same(
+      slots(240).filter((k) => again(slotAt(k))),
+      fresh[3],
+      "the same after a restart",
+    );
+    t.end();
+  },
+);
+
+/** A venue of so many endpoints behind TLS, whose name and certificate can be taken away. */
+async function openVenue(t: Test, endpoints: number) {
+  const authority = makeAuthority();
+  const seen = { connections: 0, open: 0, mostOpen: 0, resumed: 0, lookups: 0 };
+  let isNamed = true;
+  const lookup: LookupFunction = (name, _options, callback) => {
+    if (name === host) seen.lookups += 1;
+    if (name === host && !isNamed)
+      return process.nextTick(
+        callback,
+        Object.assign(new Error("no such name"), { code: "ENOTFOUND" }),
+        [],
+      );
+    process.nextTick(callback, null, [{ address: "127.0.0.1", family: 4 }]);
+  };
+  const certified = (more: Partial<Wanted> = {}) =>
+    authority.vouchFor({ names: [host], ...more });
+  const server = tls.createServer(certified(), (socket) => {
+    seen.connections += 1;
+    seen.open += 1;
+    seen.mostOpen = Math.max(seen.mostOpen, seen.open);
+    if (socket.isSessionReused()) seen.resumed += 1;
+    socket.on("error", () => {});
+    socket.on("close", () => (seen.open -= 1));
+    socket.on("data", () =>
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"price":1}'),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  const { port } = server.address() as { port: number };
+  const resolver = makeResolver([host, "other.test"], lookup);
+  const rest = makeRest({
+    userAgent: "venuewatch/test",
+    resolver,
+    ca: authority.cert,
+  });
+  // standstills of ours are another test's: here they would leave measurements out
+  const watch = { stoodStillSince: () => false, close() {} };
+  t.teardown(async () => {
+    await rest.close();
+    server.close();
+  });
+  const tasks = restTasks(
+    {
+      id: "venue",
+      rest: slots(endpoints).map((i) => ({
+        name: `e${i}`,
+        label: "E",
+        method: "GET",
+        url: `https://${host}:${port}/${i}`,
+        expectStatus: 200,
+        proof: "$.price",
+        cadenceMs,
+        timeoutMs: 20_000,
+      })),
+    } as Venue,
+    rest,
+    watch,
+  );
+  return {
+    seen,
+    /** One slot of every endpoint, one after the other. */
+    measured: async (k: number) => {
+      const outcomes: MeasurementOutcome[] = [];
+      for (const task of tasks)
+        outcomes.push(
+          await task.measure(slotAt(k), new AbortController().signal),
+        );
+      return outcomes;
+    },
+    loseName: () => (isNamed = false),
+    findName: () => (isNamed = true),
+    expire: () =>
+      server.setSecureContext(
+        certified({ from: new Date(0), until: new Date(1e12) }),
+      ),
+    renew: () => server.setSecureContext(certified()),
+  };
+}
+
+void t.test(
+  "of twenty-four slots two ask over a connection of their own: looked up, shaken hands in full, and kept for those that follow",
+  async (t) => {
+    const { seen, measured } = await openVenue(t, 1);
+    await measured(-1);
+    t.equal(seen.connections, 1, "the first slot of all has none to keep");
+    const outcomes: MeasurementOutcome[] = [];
+    for (const k of slots(24)) outcomes.push(...(await measured(k)));
+    t.match(
+      outcomes,
+      slots(24).map(() => ({ good: true })),
+    );
+    const fresh = outcomes.filter(
+      (outcome) => "fresh" in outcome && outcome.fresh,
+    );
+    t.equal(fresh.length, 2);
+    for (const outcome of fresh)
+      t.match(outcome, {
+        dnsUs: Number,
+        connectUs: Number,
+        tlsUs: Number,
+        certificateExpiresAt: Date,
+      });
+    const kept = outcomes.filter((outcome) => !fresh.includes(outcome));
+    t.match(
+      kept,
+      kept.map(() => ({
+        fresh: false,
+        dnsUs: null,
+        connectUs: null,
+        tlsUs: null,
+        certificateExpiresAt: null,
+      })),
+    );
+    t.match(seen, { connections: 3, lookups: 3, resumed: 0 });
+    t.ok(seen.mostOpen <= 2);
+    // the venue hears of it a moment later
+    await until(() => seen.open === 1);
+  },
+);
+
+for (const { fault, breaks, heals } of [
+  { fault: "dns", breaks: "loseName", heals: "findName" },
+  { fault: "tls", breaks: "expire", heals: "renew" },
+] as const)
+  void t.test(
+    `what only newcomers meet (${fault}) is seen within twelve slots, by every slot from then on, until it is over`,
+    async (t) => {
+      const venue = await openVenue(t, 3);
+      await venue.measured(-1);
+      venue[breaks]();
+      const rounds: MeasurementOutcome[][] = [];
+      for (const k of slots(12)) rounds.push(await venue.measured(k));
+      const all = rounds.flat();
+      const first = all.findIndex(
+        (outcome) => "good" in outcome && !outcome.good,
+      );
+      // of three endpoints, one is never further off than this
+      t.ok(first >= 0 && first < 3 * 12, `at the ${first}th measurement`);
+      t.match(
+        all.slice(0, first),
+        all.slice(0, first).map(() => ({ good: true, fresh: false })),
+      );
+      t.match(
+        all.slice(first),
+        all.slice(first).map(() => ({ good: false, fault, fresh: true })),
+      );
+      venue[heals]();
+      const healed = (await venue.measured(12))[0]!;
+      t.match(healed, { good: true, fresh: true });
+    },
+  );

@@ -1,0 +1,79 @@
+/** How often subscriptions that are not served are sent again: soon enough to find a recovery, and within venues' rations. */
+import t from "tap";
+import { makeSubscriptionRetries } from "../../../probe/stream/subscription-retries.js";
+
+const secondMs = 1000;
+const hourMs = 3600 * secondMs;
+
+/** Bitget takes 240 subscriptions an hour and socket. */
+const ration = 240;
+
+/**
+ * When a socket sends, by a clock of the test's own.
+ *
+ * @param serves what the venue does at an instant with a subscription; it then refuses it again a second later
+ */
+function sentBy(
+  streams: number,
+  untilMs: number,
+  serves: (atMs: number) => boolean = () => false,
+): { atMs: number; stream: number }[] {
+  const turns = makeSubscriptionRetries(5 * secondMs, 20 * secondMs);
+  const sent: { atMs: number; stream: number }[] = [];
+  const due = Array.from({ length: streams }, (_, place) => place * 250);
+  const times = due.map(() => 0);
+  for (;;) {
+    const atMs = Math.min(...due);
+    if (atMs > untilMs) return sent;
+    const stream = due.indexOf(atMs);
+    sent.push({ atMs, stream });
+    times[stream]! += 1;
+    const isServed = times[stream]! > 1 && serves(atMs);
+    const askedMs = isServed ? atMs + secondMs : atMs;
+    due[stream] = askedMs + turns.waitMs(times[stream]!, askedMs);
+    if (!isServed) continue;
+    for (const other of due.keys())
+      if (other !== stream && turns.mayHurry(atMs)) due[other] = atMs + 250;
+  }
+}
+
+function mostInAnHour(sent: readonly { atMs: number }[]): number {
+  return Math.max(
+    ...sent.map(
+      ({ atMs: fromMs }) =>
+        sent.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + hourMs)
+          .length,
+    ),
+  );
+}
+
+void t.test("soon at first, and then every twenty seconds", (t) => {
+  const times = sentBy(1, 100 * secondMs).map(({ atMs }) => atMs / secondMs);
+  t.same(times, [0, 5, 15, 35, 55, 75, 95]);
+  t.end();
+});
+
+void t.test("one stream of a socket has its turn after the other", (t) => {
+  const sent = sentBy(3, 200 * secondMs);
+  t.same(
+    sent.slice(-6).map(({ stream }) => stream),
+    [0, 1, 2, 0, 1, 2].map((n) => (n + sent.at(-6)!.stream) % 3),
+  );
+  const gaps = sent.slice(1).map(({ atMs }, n) => atMs - sent[n]!.atMs);
+  t.ok(gaps.every((ms) => ms <= 20 * secondMs + 500));
+  t.end();
+});
+
+void t.test("never more than the strictest venue takes", (t) => {
+  const serving = {
+    "refuses all": () => false,
+    "serves all, and refuses it again": () => true,
+    "serves some": (atMs: number) => Math.floor(atMs / 7000) % 2 === 0,
+  };
+  for (const [what, serves] of Object.entries(serving))
+    for (const streams of [1, 2, 3]) {
+      const most = mostInAnHour(sentBy(streams, 3 * hourMs, serves));
+      t.ok(most <= ration, `${what}, ${streams} streams: ${most} in an hour`);
+    }
+  t.end();
+});

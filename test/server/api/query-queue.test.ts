@@ -1,0 +1,72 @@
+import t from "tap";
+import { queued, QueueTimeout } from "../../../server/api/query-queue.js";
+import type { RowStream } from "../../../shared/database/row-stream.js";
+
+/** A pool that notes what begins, and ends nothing before it is told to. */
+function waitingPool() {
+  const begun: string[] = [];
+  const endings: ((error?: Error) => void)[] = [];
+  function begin<Answer>(name: string, answer: Answer): Promise<Answer> {
+    begun.push(name);
+    return new Promise((resolve, reject) => {
+      endings.push((error) => (error ? reject(error) : resolve(answer)));
+    });
+  }
+  return {
+    begun,
+    /** Ends the statement that began as the `index`-th, and lets what follows from it begin. */
+    async end(index: number, error?: Error) {
+      endings[index]!(error);
+      await settled();
+    },
+    file: <Row>(name: string) => begin(name, [name] as Row[]),
+    rows: (name: string) => begin(name, {} as RowStream),
+  };
+}
+
+const settled = () => new Promise(setImmediate);
+
+void t.test("one at a time, in the order asked; others pass", async (t) => {
+  const pool = waitingPool();
+  const turns = queued(pool, new Set(["year", "year_csv"]));
+  const year = turns.file("year");
+  const table = turns.rows("year_csv");
+  const another = turns.file("year");
+  await settled();
+  t.strictSame(pool.begun, ["year"]);
+  const board = turns.file("board");
+  t.strictSame(pool.begun, ["year", "board"]);
+  await pool.end(1);
+  t.strictSame(await board, ["board"]);
+
+  const failing = t.rejects(year, { message: "too slow" });
+  await pool.end(0, new Error("too slow"));
+  await failing;
+  t.strictSame(
+    pool.begun.slice(2),
+    ["year_csv"],
+    "one that fails has its turn, and no more",
+  );
+  await pool.end(2);
+  t.ok(await table);
+  t.strictSame(pool.begun.slice(3), ["year"]);
+  await pool.end(3);
+  t.strictSame(await another, ["year"]);
+});
+
+void t.test("a turn that does not come is given up", async (t) => {
+  const pool = waitingPool();
+  const turns = queued(pool, new Set(["year"]), 20);
+  const hanging = turns.file("year");
+  await t.rejects(turns.file("year"), {
+    constructor: QueueTimeout,
+    message: "year had no turn within 20 ms",
+  });
+  await pool.end(0);
+  t.strictSame(await hanging, ["year"], "who has begun may take longer");
+  const next = turns.file("year");
+  await settled();
+  t.equal(pool.begun.length, 2, "what was given up is not asked any more");
+  await pool.end(1);
+  t.strictSame(await next, ["year"]);
+});

@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { execFile } from "node:child_process";
+import pg from "pg";
+import t, { type Test } from "tap";
+
+import { databaseFault } from "../../../shared/database/fault.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { UserError } from "../../../shared/process/user-error.js";
+import { serveTcp } from "../../support/tcp-server.js";
+
+void t.test(
+  "a database that is not there is told in a sentence, its password is not",
+  async (t) => {
+    // tcpmux, which nobody serves; a free port might be taken by a test beside this one
+    const port = 1;
+    const url = `postgres://me:hunter2@127.0.0.1:${port}/venues`;
+    const fault = databaseFault(await errorOfConnecting(url), url);
+    t.type(fault, UserError);
+    t.equal(
+      fault?.message,
+      `the database 127.0.0.1:${port}/venues cannot be used (ECONNREFUSED): nothing listens there; start it, or correct DATABASE_URL`,
+    );
+  },
+);
+
+void t.test(
+  "a server that accepts and says nothing is told after the timeout",
+  async (t) => {
+    const server = createServer().listen(0, "127.0.0.1");
+    t.teardown(() => server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://me:x@127.0.0.1:${port}/venues`;
+    t.match(databaseFault(await errorOfConnecting(url, 200), url), {
+      message: /cannot be used \(ETIMEDOUT\): it does not answer/,
+    });
+  },
+);
+
+void t.test("a refusal of the server is told by its SQLSTATE", (t) => {
+  const error = Object.assign(new Error("no"), { code: "3D000" });
+  t.match(databaseFault(error, "postgres://db/venues"), {
+    message:
+      "the database db/venues cannot be used (3D000): it has no database of that name; create it, or correct DATABASE_URL",
+  });
+  t.end();
+});
+
+const refusesTimeouts =
+  "cannot be used (08P01): PgBouncer refuses the startup parameter statement_timeout; write this line into the section [pgbouncer] of pgbouncer.ini, and reload it: " +
+  "ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout (docs/scaling.md)";
+
+void t.test("a pooler that refuses our startup parameters", async (t) => {
+  const port = await startPooler(t);
+  const url = `postgres://me:x@127.0.0.1:${port}/venues`;
+  const words = `the database 127.0.0.1:${port}/venues ${refusesTimeouts}`;
+  t.equal(databaseFault(await errorOfConnecting(url), url)?.message, words);
+
+  const error = (await promisify(execFile)(
+    process.execPath,
+    [packagedFile("dist/server/cli.js"), "channel", "list"],
+    { env: { ...process.env, DATABASE_URL: url, LOG_LEVEL: "info" } },
+  ).catch((error: unknown) => error)) as { code: number; stderr: string };
+  t.equal(error.code, 2, "a fault that the user can put right");
+  t.equal(error.stderr, `venuewatch: ${words}\n`, "without a stack trace");
+
+  const scaling = await readFile(packagedFile("docs/scaling.md"), "utf8");
+  t.ok(
+    scaling.includes(/ignore_startup_parameters = \S+/.exec(words)![0]),
+    "the document has the same line",
+  );
+});
+
+/** Refuses as PgBouncer 1.18 does, seen on the wire: by one error, naming the first parameter that it does not know. */
+async function startPooler(t: Test): Promise<number> {
+  const fields = [
+    "SFATAL",
+    "C08P01",
+    "Munsupported startup parameter: statement_timeout",
+  ];
+  const body = Buffer.from(`${fields.join("\0")}\0\0`);
+  const head = Buffer.alloc(5, "E");
+  head.writeInt32BE(body.length + 4, 1);
+  return serveTcp(t, (socket) =>
+    socket.once("data", () => socket.end(Buffer.concat([head, body]))),
+  );
+}
+
+void t.test("a pooler whose server is away", async (t) => {
+  const url = "postgres://pooler/venues";
+  const refusal = new Error("server login has been failing, try again later");
+  t.match(databaseFault(Object.assign(refusal, { code: "08P01" }), url), {
+    message: /\(08P01\): PgBouncer does not reach the server behind it/,
+  });
+  const waiting = new pg.Pool({
+    connectionString: `postgres://me:x@127.0.0.1:${await serveTcp(t, () => {})}/venues`,
+    connectionTimeoutMillis: 100,
+  });
+  t.teardown(() => waiting.end());
+  const late: unknown = await waiting
+    .query("select")
+    .catch((error: unknown) => error);
+  t.match(databaseFault(late, url), {
+    message: /\(ETIMEDOUT\): it does not answer/,
+  });
+});
+
+void t.test("any other error stays what it is", (t) => {
+  const url = "postgres://db/venues";
+  t.equal(databaseFault(new Error("oops"), url), null);
+  const syntax = Object.assign(new Error("syntax"), { code: "42601" });
+  t.equal(databaseFault(syntax, url), null);
+  t.end();
+});
+
+async function errorOfConnecting(
+  url: string,
+  withinMs = 10_000,
+): Promise<unknown> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: withinMs,
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    return error;
+  }
+  throw new Error(`connected to ${url}`);
+}

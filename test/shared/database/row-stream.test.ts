@@ -1,0 +1,177 @@
+import { createServer, get } from "node:http";
+import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import express from "express";
+import t, { type Test } from "tap";
+import { sendCsv } from "../../../server/api/csv.js";
+import { answerErrors } from "../../../server/api/problem.js";
+import { openPool, sql, type Pool } from "../../../shared/database/pool.js";
+import { listen } from "../../../shared/config/listen.js";
+import { makeLog } from "../../../shared/log/log.js";
+import {
+  type RowStream,
+  usualBatches,
+} from "../../../shared/database/row-stream.js";
+import { parseCsv } from "../../support/csv.js";
+import { migratedDatabase } from "../../support/database.js";
+import { manyIncidents } from "../../support/fleet.js";
+
+const { batchRows } = usualBatches;
+
+const table = (limit: number) => [
+  ...[null, null, "all", 365, limit, null, null],
+  "http://localhost/methodology",
+];
+
+async function read(rows: RowStream): Promise<unknown[][]> {
+  const all: unknown[][] = [];
+  for (let batch = await rows.next(); batch; batch = await rows.next())
+    all.push(...batch);
+  return all;
+}
+
+void t.test("rows from a cursor", async (t) => {
+  const { pool: setUp, url } = await migratedDatabase(t);
+  await manyIncidents(setUp, 20_000);
+  // of one connection: who held it would keep everybody waiting
+  const pool = openPool(url, {
+    applicationName: "test",
+    log: makeLog("test", "warn"),
+    max: 1,
+    statementTimeoutMs: 60_000,
+  });
+  t.teardown(() => pool.close());
+
+  await t.test("all of them, in order, at every edge of a batch", async (t) => {
+    for (const limit of [
+      0,
+      1,
+      batchRows - 1,
+      batchRows,
+      batchRows + 1,
+      2 * batchRows,
+      20_000,
+    ]) {
+      const rows = await pool.rows("incidents_csv", table(limit), {
+        holdMs: 60_000,
+      });
+      const id = rows.columns.indexOf("slug");
+      const slugs = (await read(rows)).map((row) => row[id]);
+      t.equal(slugs.length, limit);
+      t.equal(new Set(slugs).size, limit);
+      if (limit > 0)
+        t.equal(slugs.at(-1), `okx-2020-01-01-rest-outage-${limit}`);
+    }
+  });
+
+  await t.test(
+    "a list shorter than a batch holds nothing while it is read",
+    async (t) => {
+      const rows = await pool.rows("incidents_csv", table(200), {
+        holdMs: 600_000,
+      });
+      await pool.query(sql`select 1`);
+      t.equal((await read(rows)).length, 200);
+    },
+  );
+
+  await t.test("a statement that fails says so at once", async (t) => {
+    await t.rejects(
+      pool.rows("incidents_csv", [
+        ...table(1).slice(0, -4),
+        "x",
+        null,
+        null,
+        "",
+      ]),
+      { code: "22P02" },
+    );
+    await pool.query(sql`select 1`);
+  });
+
+  await t.test("who goes gives the connection back", async () => {
+    const rows = await pool.rows("incidents_csv", table(20_000), {
+      holdMs: 600_000,
+    });
+    await rows.next();
+    rows.close();
+    await pool.query(sql`select 1`);
+  });
+
+  await t.test("who stays too long loses it", async (t) => {
+    const rows = await pool.rows("incidents_csv", table(20_000), {
+      holdMs: 200,
+    });
+    await pool.query(sql`select 1`);
+    await t.rejects(read(rows), { message: /not read within 200 ms/ });
+  });
+
+  await t.test("who is kept waiting too long is told so", async (t) => {
+    const rows = await pool.textRows(
+      `select n, (select sum(m) from generate_series(1, 5000 + n) m) from generate_series(1, 1000000) n`,
+      [],
+      { batchRows: 10, holdMs: 100 },
+    );
+    await t.rejects(read(rows), { message: /not read within 100 ms/ });
+  });
+
+  await t.test("a client of the API that does not read", (t) =>
+    clientDoesNotRead(t, pool),
+  );
+  await t.test("a client of the API that leaves", (t) => clientLeaves(t, pool));
+  await t.test("a client of the API that takes all", async (t) => {
+    const { port } = await serveTable(t, pool, 60_000);
+    const text = await new Promise<string>((resolve, reject) => {
+      get({ port, host: "127.0.0.1", agent: false }, (response) => {
+        let got = "";
+        response.setEncoding("utf8").on("data", (piece) => (got += piece));
+        response.on("end", () => resolve(got)).on("error", reject);
+      });
+    });
+    t.equal(parseCsv(text).length, 20_000);
+  });
+});
+
+/** A long list, as no route has one yet. */
+async function serveTable(t: Test, pool: Pool, holdMs: number) {
+  const logged: string[] = [];
+  const app = express();
+  app.get("/", async (_request, response) => {
+    const rows = await pool.rows("incidents_csv", table(20_000), { holdMs });
+    await sendCsv(response, rows, "test");
+  });
+  app.use(answerErrors(makeLog("web", "warn", (line) => logged.push(line))));
+  const server = createServer(app);
+  const port = await listen(server, 0, "127.0.0.1", "PORT");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { port, logged };
+}
+
+async function ask(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await once(socket, "readable");
+  return socket;
+}
+
+async function clientDoesNotRead(t: Test, pool: Pool): Promise<void> {
+  const { port, logged } = await serveTable(t, pool, 500);
+  const socket = await ask(port);
+  await pool.query(sql`select 1`);
+  let text = "";
+  socket.setEncoding("utf8").on("data", (piece) => (text += String(piece)));
+  await once(socket, "close");
+  t.match(text, /^HTTP\/1.1 200 /);
+  t.notMatch(text, /\r\n0\r\n\r\n$/, "it is told that this is not all");
+  t.strictSame(logged.length, 1);
+}
+
+async function clientLeaves(t: Test, pool: Pool): Promise<void> {
+  const { port, logged } = await serveTable(t, pool, 600_000);
+  (await ask(port)).destroy();
+  await pool.query(sql`select 1`);
+  t.strictSame(logged, [], "which is nothing to be logged");
+}

@@ -1,0 +1,162 @@
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import t, { type Test } from "tap";
+import { databaseFault } from "../../../shared/database/fault.js";
+import { addressesOf, placeOf } from "../../../shared/database/hosts.js";
+import { connect, openPool, sql } from "../../../shared/database/pool.js";
+import { makeLog } from "../../../shared/log/log.js";
+import { openConnections } from "../../../shared/database/writable-host.js";
+import { emptyDatabase } from "../../support/database.js";
+import { makeGate } from "../../support/gate.js";
+
+const log = makeLog("test", "error");
+
+void t.test("an address is one for each of its hosts", (t) => {
+  for (const [url, addresses, place] of [
+    ["postgres://u@a:1/d", ["postgres://u@a:1/d"], "a:1/d"],
+    [
+      "postgresql://u:p%2C@a:1,b/d?sslmode=require",
+      [
+        "postgresql://u:p%2C@a:1/d?sslmode=require",
+        "postgresql://u:p%2C@b/d?sslmode=require",
+      ],
+      "a:1,b/d",
+    ],
+    [
+      "postgres://[::1]:1,[::2]:2/d,e",
+      ["postgres://[::1]:1/d,e", "postgres://[::2]:2/d,e"],
+      "[::1]:1,[::2]:2/d,e",
+    ],
+    ["postgres:///d?host=/tmp", ["postgres:///d?host=/tmp"], "/d"],
+  ] as const) {
+    t.same(addressesOf(url), addresses);
+    t.equal(placeOf(url), place);
+  }
+  t.end();
+});
+
+void t.test("of several hosts the one that answers is used", async (t) => {
+  const url = await emptyDatabase(t);
+  const { host } = new URL(url);
+  // tcpmux, which nobody serves
+  const several = url.replace(host, `127.0.0.1:1,${host}`);
+  const pool = openPool(several, { applicationName: "test", log, max: 1 });
+  t.teardown(() => pool.close());
+  t.same(await pool.query(sql`select 1 as one`), [{ one: 1 }]);
+  t.equal(
+    await pool.transaction(async (tx) => {
+      const [row] = await tx.query<{ two: number }>(sql`select 2 as two`);
+      return row!.two;
+    }),
+    2,
+  );
+  const rows = await pool.textRows("select 3", []);
+  t.same(rows.first, [[3]]);
+});
+
+void t.test("a host that hangs is asked once for all", async (t) => {
+  const url = await emptyDatabase(t);
+  const { host } = new URL(url);
+  const hanging = await hangingHost(t);
+  const pool = openPool(url.replace(host, `${hanging.host},${host}`), {
+    applicationName: "test",
+    log,
+    max: 1,
+  });
+  t.teardown(() => pool.close());
+  // three seconds for each would be more than the ten for which a pool's queue waits
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => pool.query(sql`select 1 as one`)),
+  );
+  t.same(answers, Array(8).fill([{ one: 1 }]));
+  t.equal(hanging.connections(), 1);
+});
+
+void t.test("all leave a host that hangs from now on", async (t) => {
+  const { first, several } = await twoHosts(t);
+  const lines: string[] = [];
+  const pool = openPool(several, {
+    applicationName: "test",
+    log: makeLog("test", "warn", (line) => lines.push(line)),
+    max: 2,
+  });
+  t.teardown(() => pool.close());
+  await pool.query(sql`select`);
+  first.mute();
+  const [underWay, ...others] = await Promise.allSettled(
+    Array.from({ length: 12 }, () => pool.query(sql`select 1 as one`)),
+  );
+  t.match(underWay, {
+    status: "rejected",
+    reason: { message: /^Connection terminated/ },
+  });
+  for (const other of others)
+    t.match(other, { status: "fulfilled", value: [{ one: 1 }] });
+  t.match(lines, [/the database is on another host now/]);
+  await first.shut();
+});
+
+for (const readOnly of [true, false])
+  void t.test(
+    `a host that only refuses new connections, ${readOnly ? "read" : "written"}`,
+    async (t) => {
+      const { first, several } = await twoHosts(t);
+      const lines: string[] = [];
+      const log = makeLog("test", "warn", (line) => lines.push(line));
+      const config = { max: 2 };
+      const connections = openConnections(several, config, { readOnly, log });
+      t.teardown(() => connections.end());
+      const client = await connections.connect();
+      t.teardown(() => client.release(true));
+      client.on("error", () => {});
+      first.refuse();
+      const other = await connections.connect();
+      other.release();
+
+      const answer = await client
+        .query("select 1 as one")
+        .catch((error: unknown) => error);
+      if (readOnly) {
+        t.match(answer, { rows: [{ one: 1 }] }, "what it has begun goes on");
+        t.match(lines, [/another host of the database is read from now/]);
+      } else {
+        t.ok(answer instanceof Error, "it is left at once");
+        t.match(lines, [/the database is on another host now/]);
+      }
+    },
+  );
+
+void t.test("where no host can be used, each has its reason", async (t) => {
+  const url = "postgres://me:hunter2@127.0.0.1:1,localhost:1/venues";
+  const opening = connect(url, { applicationName: "test", log });
+  const fault = await opening.catch((error: unknown) => error as Error);
+  t.match(
+    (fault as Error).message,
+    /^none of the hosts of the database 127\.0\.0\.1:1,localhost:1\/venues can be used \(127\.0\.0\.1:1: connect ECONNREFUSED .*; localhost:1: .*ECONNREFUSED.*\); start or promote one, or correct DATABASE_URL$/,
+  );
+  t.notMatch((fault as Error).message, /hunter2/);
+  t.equal(databaseFault(fault, url), null, "told once");
+});
+
+/** Takes connections and answers nothing. */
+async function hangingHost(t: Test) {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket));
+  await new Promise<void>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve()),
+  );
+  t.teardown(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => sockets.length,
+  };
+}
+
+async function twoHosts(t: Test) {
+  const url = await emptyDatabase(t);
+  const [first, second] = [await makeGate(t, url), await makeGate(t, url)];
+  const [{ host }, { host: other }] = [new URL(first.url), new URL(second.url)];
+  return { first, several: first.url.replace(host, `${host},${other}`) };
+}
