@@ -13,13 +13,11 @@ import {
   text,
 } from "./shapes.js";
 
-export const subjectMatched = {
-  ...flag(
-    "Always false: nothing tests that a notice describes the same fault.",
-    false,
-  ),
-  const: false,
-};
+/** Not `const: false`: generators of clients compare it with the text "false", and refuse every answer. */
+export const subjectMatched = flag(
+  "Always false: nothing tests that a notice describes the same fault.",
+  false,
+);
 
 /** Seconds, with their sign. */
 export function lead(description: string, example: number): Schema<number> {

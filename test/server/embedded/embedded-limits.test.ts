@@ -128,25 +128,27 @@ void t.test("who has the database for too long", async (t) => {
 
 void t.test("who does not log in for too long", async (t) => {
   const embedded = await startEmbedded({
-    ...{ dataDir, port: 0, log, loginLimitMs: 300 },
+    ...{ dataDir, port: 0, log, loginLimitMs: 1_000 },
   });
   t.teardown(() => embedded.close());
   const complaint = async (client: WireClient) =>
     (await client.until("E")).at(-1)!.body.toString();
 
-  const silent = await connectWire(embedded.url, true);
-  t.match(
-    await complaint(silent),
-    /C08P01.*proof of a password was expected within 300 ms/s,
-  );
+  // a database that has just started is busy with itself
   const busy = new Client(embedded.url);
   await busy.connect();
   t.teardown(() => busy.end());
-  const sleeping = busy.query("select pg_sleep(0.8)");
+  await busy.query("select 1");
+  const silent = await connectWire(embedded.url, true);
+  t.match(
+    await complaint(silent),
+    /C08P01.*proof of a password was expected within 1000 ms/s,
+  );
+  const sleeping = busy.query("select pg_sleep(2.5)");
   const waiting = await connectWire(embedded.url);
   t.match(
     await complaint(waiting),
-    /C57P03.*busy with others for 300 ms/s,
+    /C57P03.*busy with others for 1000 ms/s,
     "is no fault of one who waits for others",
   );
   await sleeping;
