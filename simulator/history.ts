@@ -53,7 +53,7 @@ export async function makeRecentHistory(
 
   await chunksOf(pool, "1 day");
   await insertSparsely(insert, recentFrom, now);
-  await insertFaults(insert, faults, now);
+  await insertClosely(insert, faults, now);
   await chunksOf(pool, null);
   // what is typical is read from these
   await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
@@ -324,7 +324,7 @@ async function insertSparsely(insert: Insert, from: Date, now: Date) {
   await insert(lastDay, +now, 15 * minuteMs);
 }
 
-async function insertFaults(insert: Insert, faults: PastFault[], now: Date) {
+async function insertClosely(insert: Insert, faults: PastFault[], now: Date) {
   for (const { venue, from, to } of closelyMeasured(faults, now))
     await insert(+from, +to, null, venue);
 }
@@ -338,10 +338,12 @@ interface Measured {
 
 /**
  * Around its beginning and its end the venue of a fault is measured at its real cadences, so that the engine sees what it
- * would have seen. It has decided these minutes, so nothing may be added to them.
+ * would have seen. It has decided these minutes, so nothing may be added to them. So is everything in the last two minutes: without them the
+ * states of endpoints with slow cadences would be unknown until the probes have measured for half a minute.
  */
 function closelyMeasured(faults: PastFault[], now: Date): Measured[] {
-  return faults.flatMap(({ venue, from, to, holdMs }) => {
+  const last = { venue: null, from: new Date(+now - 2 * minuteMs), to: now };
+  const aroundFaults = faults.flatMap(({ venue, from, to, holdMs }) => {
     const begunMs = Math.min(+from + 15 * minuteMs, +to);
     const spans = [[+from - 6 * minuteMs, begunMs]];
     if (to < now)
@@ -355,6 +357,7 @@ function closelyMeasured(faults: PastFault[], now: Date): Measured[] {
       to: new Date(end!),
     }));
   });
+  return [...aroundFaults, last];
 }
 
 /** What the engine decides: instants between two. */
@@ -400,14 +403,14 @@ async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
     await decideTo(Math.max(fromMs, decidedMs + stepMs), toMs, stepMs);
     while (toTheEnd && decidedMs < nextMs && (await isAnythingOpen(pool)))
       // to ask costs less than an instant too many
-      await decideTo(decidedMs + stepMs, decidedMs + 4 * stepMs, stepMs);
+      await decideTo(decidedMs + stepMs, decidedMs + 5 * stepMs, stepMs);
   }
   const lastMs = Math.floor(+now / rulesRow.step_ms) * rulesRow.step_ms;
   await decideTo(lastMs, lastMs, rulesRow.step_ms);
 
   async function decideTo(fromMs: number, toMs: number, stepMs: number) {
     const anew = fromMs - decidedMs > rulesRow.catch_up_ms;
-    await decide(pool, new Date(fromMs), new Date(toMs), stepMs, anew);
+    await decide(pool, fromMs, toMs, stepMs, anew);
     decidedMs = Math.max(decidedMs, toMs);
   }
 }
@@ -439,20 +442,34 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
 /** In one statement: one by one, the same takes half as long again. */
 async function decide(
   pool: Pool,
-  from: Date,
-  to: Date,
+  fromMs: number,
+  toMs: number,
   stepMs: number,
   anew: boolean,
 ) {
+  const instants = instantsOf(fromMs, toMs, stepMs);
   const rows = await pool.query<{ decided: Decided | Refused }>(sql`
     select
       engine.tick(
         at, at, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}::jsonb), ${version}, null, null,
-        anew => at = ${from} and ${anew}
+        anew => at = ${new Date(fromMs)} and ${anew}
       ) as decided
-    from generate_series(${from}::timestamptz, ${to}::timestamptz, engine.ms(${stepMs}::int)) at
+    from unnest(${instants}::timestamptz[]) at
   `);
   for (const { decided } of rows) accepted(decided);
+}
+
+/**
+ * The first, and those to which a sample has come since the one before. At the others nothing changes: deciding them as well takes two thirds longer and
+ * finds the same incidents and alerts.
+ */
+function instantsOf(fromMs: number, toMs: number, stepMs: number): Date[] {
+  const samplesUntil = (ms: number) => Math.floor(ms / (5 * secondMs));
+  const instants: Date[] = [];
+  for (let ms = fromMs; ms <= toMs; ms += stepMs)
+    if (ms === fromMs || samplesUntil(ms) > samplesUntil(ms - stepMs))
+      instants.push(new Date(ms));
+  return instants;
 }
 
 /** Nobody is told of what has been invented: none of it waits in the outbox. */
