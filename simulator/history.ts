@@ -375,14 +375,12 @@ interface Span {
  */
 async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
   await pool.script(`
-    alter function engine.keep_region_states set plan_cache_mode = force_generic_plan;
     alter function engine.retract_incidents set plan_cache_mode = force_generic_plan;
     alter function engine.open_incidents set plan_cache_mode = force_generic_plan`);
   try {
     await work();
   } finally {
     await pool.script(`
-      alter function engine.keep_region_states set plan_cache_mode = force_custom_plan;
       alter function engine.retract_incidents reset plan_cache_mode;
       alter function engine.open_incidents reset plan_cache_mode`);
   }

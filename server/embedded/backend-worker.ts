@@ -247,7 +247,7 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
 async function keepSettings(session: ClientSession): Promise<void> {
   await readSettings(run, session);
   if (!resetSeen) return;
-  await enterSession(backend, session);
+  await enterSession(backend, session, null);
   await readSettings(run, session);
   resetSeen = false;
 }
@@ -321,8 +321,9 @@ async function checkpoint(): Promise<Reply> {
 
 async function enter(client: number): Promise<void> {
   if (current === client) return;
+  const previous = current === null ? null : (sessions.get(current) ?? null);
   vacate();
-  await enterSession(backend, sessions.get(client)!);
+  await enterSession(backend, sessions.get(client)!, previous);
   current = client;
 }
 

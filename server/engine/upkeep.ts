@@ -26,8 +26,9 @@ export const usualUpkeepPace: UpkeepPace = {
   lateMs: 10 * minuteMs,
   compressMs: 10 * minuteMs,
   retainMs: 60 * minuteMs,
-  // An hour of a venue, at a tenth of a second: of fifteen venues each day's turn comes every twelve hours on average.
-  reconcileMs: 10_000,
+  // An hour of a venue, at a tenth of a second: of fifteen venues each day's turn comes every two days on average, four times before its samples are
+  // dropped. Every ten seconds it took the embedded database a tenth of what it does.
+  reconcileMs: 40_000,
 };
 
 /** Where more is due, but others have their turn first: compressing a chunk keeps the embedded database from everybody for a second. */

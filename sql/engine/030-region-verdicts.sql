@@ -294,16 +294,22 @@ $$;
 
 -- Keeps what each region sees now, for whoever reads it and for the next chapters. Only what changed is written.
 --
--- Planned anew each time: a plan for any window whatever takes a fleet's window for a few rows. Sixty thousand series are
--- grouped in some twenty megabytes.
+-- A fleet's window is planned each time: a plan for any window expects a few rows of it. With few components that does no harm, and one plan for all
+-- windows saves a third of the tick. Sixty thousand series are grouped in some twenty megabytes.
 create function engine.keep_region_states(at timestamptz, r engine.rules) returns void
 language plpgsql
 set plan_cache_mode = force_custom_plan
 set work_mem = '64MB'
 as $$
 declare
-  since timestamptz := at - engine.longest_span(r);
+  since   timestamptz := at - engine.longest_span(r);
+  is_few  boolean := not exists (select from component offset 500);
 begin
+  -- the function's own setting ends with it, and this with that
+  if is_few then
+    perform set_config('plan_cache_mode', 'force_generic_plan', true);
+  end if;
+
   with seen as materialized (
     select * from engine.region_verdicts(null, since, at, at, r)
   ),

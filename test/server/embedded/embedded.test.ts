@@ -322,6 +322,40 @@ void t.test(
 );
 
 void t.test(
+  "programs of the service keep their own settings when they take turns",
+  async (t) => {
+    const settings = "application_name timezone statement_timeout work_mem";
+    const valuesOf = async (client: Client) => {
+      const shown = settings
+        .split(" ")
+        .map((name) => `current_setting('${name}')`);
+      return value(client, `select concat_ws(' ', ${shown.join(", ")})`);
+    };
+    const core = await connected(t, {
+      application_name: "venuewatch core",
+      options: "-c timezone=Asia/Tokyo --statement-timeout=5s",
+    });
+    const web = await connected(t, {
+      application_name: "venuewatch web",
+      options: "-c timezone=UTC --statement-timeout=5s",
+    });
+    const person = await connected(t, { application_name: "psql" });
+    await web.query("set timezone = 'Europe/Paris'");
+    for (let turn = 0; turn < 3; turn++) {
+      t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
+      t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 16MB");
+    }
+    await web.query("set work_mem = '9MB'");
+    t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
+    t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 9MB");
+    t.equal(await valuesOf(person), "psql UTC 20s 16MB");
+    await web.query("reset timezone");
+    t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
+    t.equal(await valuesOf(web), "venuewatch web UTC 5s 9MB");
+  },
+);
+
+void t.test(
   "start-up parameters are honoured, wrong ones refused",
   async (t) => {
     const client = await connected(t, {
