@@ -8,10 +8,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { packagedFile } from "../shared/config/package.js";
+import { readHistoryNote } from "../simulator/history-note.js";
 import { get, readBoard } from "../test/support/board.js";
 import { freePort } from "../test/support/free-port.js";
 import { childrenOf } from "../test/support/processes.js";
 import type { Figure } from "./figure.js";
+import { machineSpeed } from "./machine-speed.js";
 
 const run = promisify(execFile);
 
@@ -29,14 +31,16 @@ export async function benchDemo(): Promise<Figure[]> {
     const installSeconds = await installAndBuild(join(directory, "clone"));
     const port = await freePort();
     const begunMs = performance.now();
-    const demo = await startDemo(join(directory, "data"), port);
+    const dataDir = join(directory, "data");
+    const demo = await startDemo(dataDir, port);
     try {
       const boardSeconds = await secondsToBoard(demo, port, begunMs);
-      await historyIsComplete(demo.pid!);
+      await historyIsComplete(join(dataDir, "demo"));
       const historySeconds = (performance.now() - begunMs) / 1000;
       await sleep(settlesInSeconds * 1000);
       return [
         ...figuresOfStart(installSeconds, boardSeconds, historySeconds),
+        machineSpeed(),
         ...(await figuresOfRunning(demo.pid!)),
       ];
     } finally {
@@ -120,10 +124,10 @@ async function isMeasured(url: string): Promise<boolean> {
   }
 }
 
-/** A program of its own fills in the rest beside the service. What that costs is no part of running. */
-async function historyIsComplete(pid: number): Promise<void> {
+/** A program of its own fills in the rest beside the service, and notes its end. What that costs is no part of running. */
+async function historyIsComplete(dir: string): Promise<void> {
   const begunMs = performance.now();
-  while (programsOf(pid).some(({ name }) => name.endsWith("earlier"))) {
+  while (!readHistoryNote(dir)?.isComplete) {
     if (performance.now() - begunMs > giveUpMs)
       throw new Error(
         `the whole history was expected within ${giveUpMs} ms, and did not come`,
