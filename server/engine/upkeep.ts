@@ -19,9 +19,9 @@ export interface UpkeepPace {
 }
 
 export const usualUpkeepPace: UpkeepPace = {
-  // A minute is published when it is four minutes old (sql/views/010-clock.sql), so it is counted five times in its last minute before that. Every
+  // A minute is published when it is four minutes old (sql/views/010-clock.sql), so it is counted three times in its last minute before that. Every
   // four seconds it showed nobody anything sooner, and took the embedded database an eighth of what it does.
-  newestMs: 12_000,
+  newestMs: 20_000,
   openBucketsMs: minuteMs,
   lateMs: 10 * minuteMs,
   compressMs: 10 * minuteMs,
